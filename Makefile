@@ -1,0 +1,62 @@
+# make            build the programs into bin/
+# make demo       show what this does, on this repository's own files
+# make test       every test, with the race detector, and a summary
+# make lint       gofumpt, go vet, staticcheck, shellcheck, unit files
+# make gen        rewrite what is generated: man pages, CLI reference, package lists
+# make bench      the budgets, as ratios against other programs
+# make fuzz       each fuzz target for FUZZTIME
+# make install    into $(DESTDIR)$(PREFIX)
+
+PREFIX    ?= /usr/local
+DESTDIR   ?=
+GO        ?= go
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
+FUZZTIME  ?= 10s
+BENCHTIME ?= 20x
+
+GOBUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
+CACHE     := $(CURDIR)/.cache
+LINTERS   := $(CACHE)/bin/gofumpt $(CACHE)/bin/staticcheck
+
+.PHONY: all build demo test lint gen bench fuzz install clean need need-e2e
+
+all: build
+
+build:
+	$(GOBUILD) -o bin/ ./cmd/snens ./cmd/snens-tools
+
+demo: build
+	@bash scripts/demo
+
+need:
+	@scripts/need -f scripts/packages-build
+
+need-e2e: need
+	@scripts/need -f scripts/packages-e2e
+
+# The race detector needs cgo, and cgo needs gcc.
+test: need-e2e
+	CGO_ENABLED=1 $(GO) run ./internal/dev/testrun -race -shuffle=on ./...
+
+$(LINTERS): .ci/tools/go.mod .ci/tools/go.sum
+	@mkdir -p $(CACHE)/bin
+	$(GO) build -C .ci/tools -o $(CACHE)/bin/ mvdan.cc/gofumpt honnef.co/go/tools/cmd/staticcheck
+	@touch $(LINTERS)
+
+lint: need $(LINTERS)
+	@PATH="$(CACHE)/bin:$$PATH" bash scripts/lint
+
+gen:
+	SNENS_GENERATE=1 $(GO) test -count=1 -run '^TestGenerated' . ./cmd/...
+
+bench: build
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
+
+fuzz:
+	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" bash scripts/fuzz
+
+install: build
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" bash scripts/install
+
+clean:
+	rm -rf bin .cache coverage*
