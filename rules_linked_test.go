@@ -1,0 +1,100 @@
+package snens_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// generate says that generated files are to be rewritten (make gen) rather
+// than compared.
+func generate() bool { return os.Getenv("SNENS_GENERATE") == "1" }
+
+// heavy must never be linked into a program that people start for every call:
+// what needs one of these belongs into a sibling program.
+var heavy = []string{
+	"net/http", "net/rpc", "database/sql", "plugin", "expvar",
+	"google.golang.org", "github.com/santhosh-tekuri", "github.com/hashicorp/go-plugin",
+	"github.com/dop251/goja", "modernc.org", "github.com/evanw/esbuild",
+	"github.com/charmbracelet", "github.com/gdamore", "github.com/modelcontextprotocol",
+	"github.com/cpuguy83", "go.yaml.in", "gopkg.in",
+	"testing", "snens/internal/testneed", "snens/internal/manual", "snens/internal/dev",
+}
+
+// TestGeneratedLinkedPackages holds closed what each program links. The lists
+// are written by make gen; a longer list in a change is a question to ask.
+func TestGeneratedLinkedPackages(t *testing.T) {
+	mains, err := filepath.Glob("cmd/*/main.go")
+	if err != nil || len(mains) == 0 {
+		t.Fatalf("cannot find a program in cmd/: %v", err)
+	}
+	for _, main := range mains {
+		program := filepath.Base(filepath.Dir(main))
+		t.Run(program, func(t *testing.T) {
+			linked := linkedPackages(t, "./cmd/"+program)
+			for _, pkg := range linked {
+				if slices.ContainsFunc(heavy, func(h string) bool { return within(pkg, h) }) {
+					t.Errorf("%s links %s, which no program here may; go list -deps -f '{{.ImportPath}} {{.Imports}}' ./cmd/%s shows through whom", program, pkg, program)
+				}
+			}
+			compare(t, filepath.Join("docs", "linked", program+".txt"), strings.Join(linked, "\n")+"\n")
+		})
+	}
+}
+
+// linkedPackages lists what a program links, sorted, without the standard
+// library's internals, which change with every release of Go.
+func linkedPackages(t *testing.T, program string) []string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", program)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("cannot list what %s links: %v\n%s", program, err, errs.String())
+	}
+	linked := strings.Fields(string(out))
+	slices.Sort(linked)
+	return slices.DeleteFunc(linked, func(pkg string) bool {
+		first, _, _ := strings.Cut(pkg, "/")
+		std := !strings.Contains(first, ".") && first != "snens"
+		return std && (first == "vendor" || slices.Contains(strings.Split(pkg, "/"), "internal"))
+	})
+}
+
+// compare holds a generated file equal to what would be generated now.
+func compare(t *testing.T, name, want string) {
+	t.Helper()
+	if generate() {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatalf("cannot read %s (make gen writes it): %v", name, err)
+	}
+	if string(got) == want {
+		return
+	}
+	have, now := strings.Split(string(got), "\n"), strings.Split(want, "\n")
+	for _, line := range now {
+		if !slices.Contains(have, line) {
+			t.Errorf("%s: new: %s", name, line)
+		}
+	}
+	for _, line := range have {
+		if !slices.Contains(now, line) {
+			t.Errorf("%s: gone: %s", name, line)
+		}
+	}
+	t.Errorf("%s is not what would be generated now; run make gen and look at the difference", name)
+}
