@@ -25,10 +25,16 @@ func (l *Lock) File() *os.File { return l.f }
 // returns ErrLocked when it is taken. The file must be a regular one of ours,
 // closed to others. It is left in place by Unlock: whoever removes lock files
 // must hold the lock, and those who wait notice that the file is gone.
-func TryLock(path string) (*Lock, error) {
+func TryLock(path string) (*Lock, error) { return tryLock(path, unix.O_CREAT) }
+
+// TryLockExisting is TryLock that does not make the file: a missing one, or one
+// that its holder removed before we had the lock, is fs.ErrNotExist.
+func TryLockExisting(path string) (*Lock, error) { return tryLock(path, 0) }
+
+func tryLock(path string, create int) (*Lock, error) {
 	for {
 		f, err := openPrivateAt(unix.AT_FDCWD, path, path,
-			unix.O_RDWR|unix.O_CREAT|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
+			unix.O_RDWR|create|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
 		if err != nil {
 			return nil, fmt.Errorf("cannot lock %s: %w", path, err)
 		}

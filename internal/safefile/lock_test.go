@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -39,6 +40,22 @@ func TestTryLock(t *testing.T) {
 	must(t, l.Unlock())
 	must(t, l.Unlock())
 	l, err = safefile.TryLock(path)
+	must(t, err)
+	must(t, l.Unlock())
+}
+
+func TestTryLockExisting(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	if _, err := safefile.TryLockExisting(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	l, err := safefile.TryLock(path)
+	must(t, err)
+	if _, err := safefile.TryLockExisting(path); !errors.Is(err, safefile.ErrLocked) {
+		t.Errorf("held: %v", err)
+	}
+	must(t, l.Unlock())
+	l, err = safefile.TryLockExisting(path)
 	must(t, err)
 	must(t, l.Unlock())
 }
