@@ -85,6 +85,15 @@ type Tool struct {
 	SchemaNote string
 }
 
+// Ref says where a tool lies, without its description.
+type Ref struct {
+	Name Name
+	Path string // tools_dir/NAME/NAME, absolute, link not followed
+}
+
+// Ref returns the tool's place.
+func (t Tool) Ref() Ref { return Ref{Name: t.Name, Path: t.Path} }
+
 // Quarantined is a tool that was set aside, with the cause.
 type Quarantined struct {
 	Name string `json:"name"`
