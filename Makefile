@@ -34,8 +34,9 @@ need:
 need-e2e: need
 	@scripts/need -f scripts/packages-e2e
 
-# The race detector needs cgo, and cgo needs gcc.
-test: need-e2e
+# The race detector needs cgo, and cgo needs gcc. The shipped tools are links
+# to the built program.
+test: need-e2e build
 	CGO_ENABLED=1 $(GO) run ./internal/dev/testrun -race -shuffle=on ./...
 
 $(LINTERS): .ci/tools/go.mod .ci/tools/go.sum

@@ -23,7 +23,7 @@ const (
 	hclog    = "github.com/hashicorp/go-hclog"
 	ulid     = "github.com/oklog/ulid/v2"
 	words    = "supervisor/call supervisor/tool" // the vocabulary
-	leaves   = "internal/cgroup internal/confine internal/escape internal/safefile internal/strictjson"
+	leaves   = "internal/cgroup internal/confine internal/escape internal/rlimit internal/safefile internal/strictjson"
 )
 
 // layers is the map of the module: imports go downwards only. A new package
@@ -34,7 +34,10 @@ var layers = []layer{
 		pkg: "cmd/snens", ours: "supervisor/... session " + leaves,
 		theirs: "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term " + sys + " " + hclog,
 	},
-	{pkg: "cmd/snens-tools/...", ours: "cmd/snens-tools/... " + leaves, theirs: sys},
+	{
+		pkg: "cmd/snens-tools/...", ours: "cmd/snens-tools/... " + leaves,
+		theirs: sys + " github.com/rogpeppe/go-internal/diff",
+	},
 
 	{pkg: "supervisor", ours: "supervisor/... session " + leaves, theirs: hclog + " " + sys},
 	{
@@ -54,6 +57,7 @@ var layers = []layer{
 	{pkg: "internal/cgroup", theirs: sys},
 	{pkg: "internal/confine", theirs: sys},
 	{pkg: "internal/escape", theirs: sys},
+	{pkg: "internal/rlimit", theirs: sys},
 	{pkg: "internal/safefile", theirs: sys + " " + renameio},
 	{pkg: "internal/strictjson", theirs: sys},
 

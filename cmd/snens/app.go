@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"snens/supervisor"
+	"snens/supervisor/config"
+)
+
+// app is one run of the program: its streams, its environment and the options
+// that every command takes.
+type app struct {
+	stdin, stdout, stderr *os.File
+	env                   []string
+
+	toolsDirs  []string
+	configFile string
+	session    string
+	json       bool
+	noColor    bool
+	verbose    bool
+
+	style style
+}
+
+// getenv is the last value of a variable, as the kernel's exec would give it.
+func (a *app) getenv(name string) string {
+	for _, kv := range slices.Backward(a.env) {
+		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// config reads snens.toml as the options and the environment say.
+func (a *app) config() (*config.Config, error) {
+	cfg, err := config.Load(a.configFile, a.env)
+	if err != nil {
+		return nil, fail(statusFailed, err)
+	}
+	if len(a.toolsDirs) > 0 {
+		cfg.ToolsDir = nil
+		for _, dir := range a.toolsDirs {
+			abs, err := filepath.Abs(dir)
+			if err != nil {
+				return nil, failf(statusFailed, "cannot find the tools folder %s: %w", dir, err)
+			}
+			cfg.ToolsDir = append(cfg.ToolsDir, abs)
+		}
+	}
+	return cfg, nil
+}
+
+// supervisor wires the supervisor for this run. It starts nothing yet.
+func (a *app) supervisor(progress func(done, total int)) (*supervisor.Supervisor, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, failf(statusFailed, "cannot find out where snens lies: %w", err)
+	}
+	session := a.session
+	if session == "" {
+		session = a.getenv("SNENS_SESSION")
+	}
+	sup, err := supervisor.New(supervisor.Options{
+		Config:    cfg,
+		Version:   version,
+		Log:       a.log(),
+		Env:       a.env,
+		SessionID: session,
+		Exe:       exe,
+		Progress:  progress,
+	})
+	if err != nil {
+		return nil, fail(statusFailed, err)
+	}
+	return sup, nil
+}
+
+// log is silent unless -v was given.
+func (a *app) log() hclog.Logger {
+	if !a.verbose {
+		return hclog.NewNullLogger()
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "snens", Level: hclog.Debug, Output: a.stderr})
+}

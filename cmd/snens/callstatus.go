@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"snens/supervisor"
+	"snens/supervisor/call"
+)
+
+// statusLine is what --status-fd writes: one line that tells the exit
+// statuses of snens (ours) from those of the command.
+type statusLine struct {
+	Tool     string     `json:"tool"`
+	CallID   call.ID    `json:"call_id"`
+	Status   int        `json:"status"` // the exit status of snens
+	Ours     bool       `json:"ours"`   // snens made it, not the command
+	Class    call.Class `json:"class"`
+	ExitCode *int       `json:"exit_code"` // the command's own, null without one
+	Signal   *string    `json:"signal"`
+}
+
+// statusFile opens the descriptor of --status-fd, before anything is started.
+func statusFile(fd int) (*os.File, error) {
+	mode, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if fd < 0 || errors.Is(err, syscall.EBADF) {
+		return nil, fmt.Errorf("cannot write to descriptor %d of --status-fd: it is not open", fd)
+	}
+	if err == nil && mode&unix.O_ACCMODE == unix.O_RDONLY {
+		return nil, fmt.Errorf("cannot write to descriptor %d of --status-fd: it is open for reading only", fd)
+	}
+	// A copy above the standard three, which no tool inherits.
+	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write to descriptor %d of --status-fd: %w", fd, err)
+	}
+	if fd > 2 {
+		unix.CloseOnExec(fd)
+	}
+	return os.NewFile(uintptr(own), "status"), nil
+}
+
+// writeStatus writes the line. A reader who has gone is no fault of the call.
+func writeStatus(to *os.File, r *call.Record, status int) {
+	line, err := json.Marshal(statusLine{
+		Tool: r.Tool, CallID: r.CallID, Status: status,
+		Ours: r.Ours() || r.Cancelled, Class: r.Class, ExitCode: r.ExitCode, Signal: r.Signal,
+	})
+	if err == nil {
+		_, _ = to.Write(append(line, '\n'))
+	}
+}
+
+// neverStarted is the record of a call that ended before there was a tool to
+// start: every call has one result.
+func neverStarted(name string, class call.Class, status int, f *failure) *call.Record {
+	r := &call.Record{
+		Tool: name, Class: class, Survivors: []call.Survivor{}, Attachments: []call.Attachment{},
+		Content: "snens: " + f.Error(), Message: f.Error(), Hint: f.hint, StartedAt: time.Now(),
+	}
+	if f.hint != "" {
+		r.Content += "\nhint: " + f.hint
+	}
+	if class == call.ClassStart {
+		r.StartStatus = status
+	}
+	return r
+}
+
+// asFailure is err as a failure, whatever it was.
+func asFailure(err error) *failure {
+	f := &failure{}
+	if errors.As(err, &f) {
+		return f
+	}
+	return fail(call.ExitOurs, err)
+}
+
+// classOfMissing says how a call ends whose tool was not found healthy.
+func classOfMissing(err error) (call.Class, int) {
+	var notFound *supervisor.NotFoundError
+	var broken *supervisor.QuarantinedError
+	switch {
+	case errors.As(err, &notFound):
+		return call.ClassStart, call.ExitNotFound
+	case errors.As(err, &broken):
+		return call.ClassStart, call.ExitNotRun
+	case errors.Is(err, context.Canceled):
+		return call.ClassCancelled, call.ExitOurs
+	}
+	return call.ClassRefused, call.ExitOurs
+}
+
+// explainMissing says why a tool cannot be used, and what to do.
+func explainMissing(name string, err error) error {
+	var notFound *supervisor.NotFoundError
+	var broken *supervisor.QuarantinedError
+	switch {
+	case errors.As(err, &notFound):
+		f := failf(statusFailed, "cannot find a tool named %q", name)
+		if len(notFound.Near) > 0 {
+			return f.withHint("did you mean: %s", notFound.Near[0])
+		}
+		return f.withHint("snens tools lists what there is; snens new tool %s begins one", name)
+	case errors.As(err, &broken):
+		return failf(statusFailed, "cannot use the tool %s: %s", name, broken.Cause).
+			withHint("mend %s, then: snens check %s", broken.Path, name)
+	}
+	return fail(statusFailed, fmt.Errorf("cannot look at the tool %s: %w", name, err))
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// stopper is a running process tree, as the watch over the signals sees it.
+type stopper interface {
+	Stop()    // TERM, grace, KILL
+	Kill()    // at once
+	Suspend() // and back:
+	Resume()
+}
+
+// watch passes the signals of the terminal and of the system on to what is
+// being done: INT, TERM, HUP and QUIT end it in order, a second INT at once;
+// TSTP and CONT act on the tree and on snens together. What was ignored when
+// snens was started (nohup, a background job) stays ignored.
+type watch struct {
+	signals chan os.Signal
+	done    chan struct{} // closed when the loop has ended
+	cancel  context.CancelFunc
+	suspend func() // stops snens itself
+
+	mu   sync.Mutex
+	tree stopper        // guarded by mu; nil while nothing runs
+	got  syscall.Signal // guarded by mu; the first signal that asked for an end
+}
+
+// newWatch begins to watch. The context it returns ends with the first signal
+// that asks for an end. The caller calls close.
+func newWatch() (*watch, context.Context) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &watch{
+		signals: make(chan os.Signal, 16),
+		done:    make(chan struct{}),
+		cancel:  cancel,
+		suspend: suspendSelf,
+	}
+	if wanted := wantedSignals(); len(wanted) > 0 {
+		signal.Notify(w.signals, wanted...)
+	}
+	go w.loop()
+	return w, ctx
+}
+
+// wantedSignals are those of ours that were not ignored at the start. The Go
+// runtime takes QUIT over before anybody can ask; shells ignore it together
+// with INT in background jobs, so it follows INT.
+func wantedSignals() []os.Signal {
+	var wanted []os.Signal
+	for _, sig := range []syscall.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGTSTP} {
+		if !ignored(sig) {
+			wanted = append(wanted, sig)
+		}
+	}
+	if ignored(unix.SIGINT) {
+		signal.Ignore(unix.SIGQUIT)
+	} else {
+		wanted = append(wanted, unix.SIGQUIT)
+	}
+	return append(wanted, unix.SIGTERM, unix.SIGCONT)
+}
+
+// ignored asks the kernel whether this process ignores a signal.
+func ignored(sig syscall.Signal) bool {
+	var action [8]uintptr // struct sigaction begins with the handler
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), 0,
+		uintptr(unsafe.Pointer(&action)), 8, 0, 0)
+	const ignore = 1
+	return errno == 0 && action[0] == ignore
+}
+
+func (w *watch) loop() {
+	defer close(w.done)
+	for sig := range w.signals {
+		if sig, ok := sig.(syscall.Signal); ok {
+			w.take(sig)
+		}
+	}
+}
+
+// take acts on one signal.
+func (w *watch) take(sig syscall.Signal) {
+	w.mu.Lock()
+	tree, first := w.tree, w.got == 0
+	ends := sig != unix.SIGTSTP && sig != unix.SIGCONT
+	if ends && first {
+		w.got = sig
+	}
+	w.mu.Unlock()
+
+	switch {
+	case sig == unix.SIGTSTP:
+		if tree != nil {
+			tree.Suspend()
+		}
+		w.suspend()
+	case sig == unix.SIGCONT:
+		if tree != nil {
+			tree.Resume()
+		}
+	case tree == nil:
+		w.cancel()
+	case sig == unix.SIGINT && !first:
+		tree.Kill()
+	default:
+		tree.Stop()
+	}
+}
+
+// runs tells the watch what now runs; a signal that came before ends it.
+func (w *watch) runs(tree stopper) {
+	w.mu.Lock()
+	w.tree = tree
+	got := w.got
+	w.mu.Unlock()
+	if got != 0 {
+		tree.Stop()
+	}
+}
+
+// asked is the first signal that asked for an end, 0 when none did.
+func (w *watch) asked() syscall.Signal {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.got
+}
+
+// close ends the watch. The signals have their usual effect again.
+func (w *watch) close() {
+	signal.Stop(w.signals)
+	close(w.signals)
+	<-w.done
+	w.cancel()
+}
+
+// suspendSelf stops this process as Ctrl-Z does. STOP cannot be refused, so
+// nobody may be left who cannot continue us: in an orphaned process group TSTP
+// has no effect, by the rules of job control.
+func suspendSelf() {
+	if !orphaned() {
+		_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
+	}
+}
+
+// orphaned says whether no ancestor outside of our process group, but in our
+// session, is there to continue us.
+func orphaned() bool {
+	group, err := unix.Getpgid(0)
+	if err != nil {
+		return true
+	}
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return true
+	}
+	for pid := os.Getppid(); pid > 1; pid = parent(pid) {
+		if s, err := unix.Getsid(pid); err != nil || s != session {
+			return true
+		}
+		if g, err := unix.Getpgid(pid); err != nil || g != group {
+			return err != nil
+		}
+	}
+	return true
+}
+
+// endBySignal lets this process die of INT, so that a shell's loop around it
+// ends too. It returns when that is not possible.
+func endBySignal(sig syscall.Signal) {
+	if sig != unix.SIGINT || ignored(sig) {
+		return
+	}
+	signal.Reset(sig)
+	_ = unix.Kill(os.Getpid(), sig)
+}
