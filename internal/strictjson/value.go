@@ -58,3 +58,21 @@ func (v *Value) Get(name string) *Value {
 
 // StringValue makes a string value.
 func StringValue(s string) Value { return Value{Kind: String, Text: s} }
+
+// Clone is a copy that shares nothing with v.
+func (v *Value) Clone() Value {
+	out := *v
+	if v.Items != nil {
+		out.Items = make([]Value, len(v.Items))
+		for i := range v.Items {
+			out.Items[i] = v.Items[i].Clone()
+		}
+	}
+	if v.Members != nil {
+		out.Members = make([]Member, len(v.Members))
+		for i := range v.Members {
+			out.Members[i] = Member{v.Members[i].Name, v.Members[i].Value.Clone()}
+		}
+	}
+	return out
+}
