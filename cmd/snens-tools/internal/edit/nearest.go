@@ -103,9 +103,9 @@ func longestStart(lines [][]byte, wanted []string) string {
 		return ""
 	}
 	if at+best >= len(lines) {
-		return fmt.Sprintf("its first %s match from line %d on, then the file ends", visible.Count(best, "line"), at+1)
+		return fmt.Sprintf("it agrees for %s from line %d on, then the file ends", visible.Count(best, "line"), at+1)
 	}
-	return fmt.Sprintf("its first %s match from line %d on, then line %d is %s",
+	return fmt.Sprintf("it agrees for %s from line %d on, then line %d is %s",
 		visible.Count(best, "line"), at+1, at+best+1, quote(lines[at+best]))
 }
 

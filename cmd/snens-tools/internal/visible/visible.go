@@ -48,7 +48,7 @@ func plain(b []byte) bool {
 func Line(s string) string { return escape.Line(s) }
 
 // Cut returns the longest beginning of b of at most most bytes that does not
-// end inside a character.
+// end inside a character, or the bytes where not even one character fits.
 func Cut(b []byte, most int) []byte {
 	if len(b) <= most {
 		return b
