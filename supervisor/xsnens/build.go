@@ -58,6 +58,9 @@ func (i *Interface) values(in *strictjson.Value, e *emitter) []strictjson.Member
 	var extra []strictjson.Member
 	names := i.fieldNames()
 	for n := range in.Members {
+		if e.p.full() {
+			break
+		}
 		m := &in.Members[n]
 		p := i.property(m.Name)
 		at := strictjson.Field("", m.Name)

@@ -3,10 +3,12 @@ package xsnens_test
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"snens/supervisor/xsnens"
@@ -100,12 +102,47 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// The kernel takes a call that fills the room, and refuses one that is larger
+// by the reserve and a little.
+func TestRoomIsTheKernels(t *testing.T) {
+	var stack syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_STACK, &stack); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"A=b", "LONG=" + strings.Repeat("x", 5000)}
+	room := xsnens.Room(stack.Cur, "/bin/true", "true", env)
+	run := func(room int) error {
+		cmd := exec.Command("/bin/true")
+		cmd.Args = []string{"true"}
+		cmd.Env = env
+		const each = xsnens.MaxArg + 1 + 8
+		for ; room > each; room -= each {
+			cmd.Args = append(cmd.Args, strings.Repeat("x", xsnens.MaxArg))
+		}
+		cmd.Args = append(cmd.Args, strings.Repeat("x", max(0, room-9)))
+		return cmd.Run()
+	}
+	if err := run(room); err != nil {
+		t.Errorf("a call that fills the room of %d bytes: %v", room, err)
+	}
+	if err := run(room + 8<<10); !errors.Is(err, syscall.E2BIG) {
+		t.Errorf("a call that passes the room of %d bytes by 8 KiB: %v", room, err)
+	}
+}
+
 func TestErrorsAreBounded(t *testing.T) {
 	i := load(t, typed(`"properties":{"l":{"type":"array","items":{"type":"integer"}}},"x-snens":{"stdin":{"mode":"json","fields":["l"]}}`))
 	in := `{"l":[` + strings.Repeat(`"x",`, 50_000) + `"x"]}`
 	got := refusal(t, i, in, xsnens.DefaultRoom)
 	if len(got) != 21 || got[20] != "and 80 more" {
 		t.Errorf("%d lines, the last %q", len(got), got[len(got)-1])
+	}
+	unknown := &strings.Builder{}
+	for n := range 40_000 {
+		fmt.Fprintf(unknown, `"%090d":0,`, n)
+	}
+	if got := refusal(t, i, `{`+unknown.String()+`"z":0}`, xsnens.DefaultRoom); len(got) != 21 {
+		t.Errorf("%d lines", len(got))
 	}
 	for in, want := range map[string]string{
 		`{"l":[` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `]}`: "nested deeper than 64 levels",
@@ -180,6 +217,9 @@ func TestBuildIsPureAndConcurrent(t *testing.T) {
 		"x":{"anyOf":[{"type":"integer"},{"type":"string","minLength":2}]}},
 		"x-snens":{"argv":[{"flag":"-d","field":"d","each":true},{"field":"x","allow_dash":true}]}`))
 	before := string(i.Parameters())
+	if !strings.Contains(before, `"default":[1.50,2]`) {
+		t.Errorf("the default was rewritten: %s", before)
+	}
 	var wg sync.WaitGroup
 	for k := range 8 {
 		wg.Go(func() {
@@ -209,8 +249,9 @@ func TestBuildIsPureAndConcurrent(t *testing.T) {
 func TestNumbersAreComparedExactly(t *testing.T) {
 	i := load(t, typed(`"properties":{
 		"max":{"maximum":9007199254740992},"enum":{"enum":[9007199254740993]},"mult":{"multipleOf":0.01},
-		"int":{"anyOf":[{"type":"integer"}]},"big":{"anyOf":[{"minimum":0}]},"lt":{"oneOf":[{"exclusiveMaximum":9007199254740992}]}},
-		"x-snens":{"stdin":{"mode":"json","fields":["max","enum","mult","int","big","lt"]}}`))
+		"int":{"anyOf":[{"type":"integer"}]},"big":{"anyOf":[{"minimum":0}]},"lt":{"oneOf":[{"exclusiveMaximum":9007199254740992}]},
+		"deep":{"properties":{"no":false,"yes":true}}},
+		"x-snens":{"stdin":{"mode":"json","fields":["max","enum","mult","int","big","lt","deep"]}}`))
 	for in, ok := range map[string]bool{
 		`{"max":9007199254740992}`:              true,
 		`{"max":9007199254740993}`:              false,
@@ -233,6 +274,8 @@ func TestNumbersAreComparedExactly(t *testing.T) {
 		`{"lt":9007199254740993}`:               false,
 		`{"lt":"no number, so no bound"}`:       true,
 		`{"mult":123456789012345678901234.560}`: true,
+		`{"deep":{"no":1}}`:                     false,
+		`{"deep":{"yes":1}}`:                    true,
 	} {
 		if _, err := i.Build([]byte(in)); (err == nil) != ok {
 			t.Errorf("%s: %v", in, err)

@@ -50,6 +50,9 @@ func coerceString(s *schema, v *strictjson.Value) {
 // plainNumbers writes every number in v without an exponent, and reports those
 // that are too large for that.
 func plainNumbers(p *problems, v *strictjson.Value, path string) {
+	if p.full() {
+		return
+	}
 	switch v.Kind {
 	case strictjson.Number:
 		plain, _, err := strictjson.PlainNumber(v.Text, maxDigits)

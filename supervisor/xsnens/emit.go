@@ -96,6 +96,9 @@ func (a valueItem) emit(e *emitter) {
 		a.joined(e, v)
 	case a.repeat:
 		for i, item := range e.itemsOf(v, a.field, "each and spread") {
+			if e.p.full() {
+				return
+			}
 			a.one(e, item, strictjson.Index(a.field.at(), i))
 		}
 	default:

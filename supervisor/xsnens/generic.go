@@ -29,6 +29,9 @@ func GenericWithin(args []byte, stdinRequired bool, room int) (*Invocation, erro
 	inv := &Invocation{}
 	names := []string{"args", "stdin"}
 	for i := range in.Members {
+		if p.full() {
+			break
+		}
 		switch m := &in.Members[i]; m.Name {
 		case "args":
 			inv.Args = genericArgs(&p, &m.Value)

@@ -62,17 +62,17 @@ func (c *compiler) library(s *schema, v *strictjson.Value, path string, depth in
 				part.Members = append(part.Members, m)
 			}
 		}
-		if resolved := c.resolve(part, at); resolved != nil {
+		if resolved := c.resolve(part, path, at); resolved != nil {
 			s.rest = append(s.rest, libCheck{name, short(value), resolved})
 		}
 	}
 }
 
 // resolve hands a schema to the library. Nothing can be loaded: references are
-// inlined by now, and $id is cut.
-func (c *compiler) resolve(part strictjson.Value, at string) *jsonschema.Resolved {
+// inlined by now, and $id is cut. path is where the schema is, at the keyword.
+func (c *compiler) resolve(part strictjson.Value, path, at string) *jsonschema.Resolved {
 	before := len(c.f.list)
-	part = c.libCopy(part, at)
+	part = c.libCopy(part, path)
 	if len(c.f.list) > before {
 		return nil
 	}

@@ -74,6 +74,14 @@ func TestReferencesFollowPointers(t *testing.T) {
 	}
 }
 
+// Definitions that nothing refers to are the author's business and stay.
+func TestDefinitionsWithoutReferencesStay(t *testing.T) {
+	schema := `{"type":"object","properties":{},"$defs":{"a":{"type":"string"}}}`
+	if got := string(load(t, schema).Parameters()); got != schema {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestFilesThatAreTooLarge(t *testing.T) {
 	faulty(t, typed(`"properties":{},"title":"`+strings.Repeat("x", 256<<10)+`"`), "at most 262144 are read")
 	faulty(t, strings.Repeat("[", 100)+strings.Repeat("]", 100), "nested deeper than 64 levels")
@@ -156,9 +164,11 @@ func TestFaults(t *testing.T) {
 		{`"properties":{"a":{"multipleOf":0}},"x-snens":{}`, "must be greater than 0"},
 		{`"properties":{"a":{"anyOf":[{"multipleOf":0}]}},"x-snens":{}`, "must be a number greater than 0"},
 		{`"properties":{"a":{"anyOf":[{"minimum":1e999}]}},"x-snens":{}`, "cannot be compared exactly here"},
+		{`"properties":{"a":{"not":{"enum":[{"k":[9007199254740993]}]}}},"x-snens":{}`, "properties.a.not.enum[0].k[0]: 9007199254740993 cannot be compared exactly here"},
+		{`"properties":{"a":{"pattern":1}},"x-snens":{}`, "properties.a.pattern: must be a string"},
 		{`"properties":{"a":{"anyOf":[{"secret":true}]}},"x-snens":{}`, "may stand only on a property of the whole schema"},
 		{`"properties":{"a":{"not":{"$dynamicRef":"#a"}}},"x-snens":{}`, "is not supported"},
-		{`"properties":{"a":{"anyOf":[1]}},"x-snens":{}`, "properties.a.anyOf.anyOf[0]: must be a schema"},
+		{`"properties":{"a":{"anyOf":[1]}},"x-snens":{}`, "properties.a.anyOf[0]: must be a schema"},
 		{`"properties":{"a":{"oneOf":{}}},"x-snens":{}`, "properties.a.oneOf: cannot be read"},
 		{`"properties":{"a":{"not":{"pattern":"("}}},"x-snens":{}`, "properties.a.not: cannot be used"},
 		{`"properties":{"a":{"uniqueItems":1}},"x-snens":{}`, "properties.a.uniqueItems: must be true or false"},

@@ -26,6 +26,9 @@ func (s *schema) fits(v *strictjson.Value) bool {
 // check is the whole check of v. A value of the wrong type is not looked at
 // further: everything else would be wrong as well.
 func (c *checker) check(s *schema, v *strictjson.Value, path string) {
+	if c.p.full() {
+		return
+	}
 	if s.never {
 		c.p.add(path, "is not allowed", "leave it out")
 		return
@@ -220,6 +223,9 @@ func (c *checker) object(s *schema, v *strictjson.Value, path string) {
 		}
 	}
 	for i := range v.Members {
+		if c.p.full() {
+			return
+		}
 		m := &v.Members[i]
 		at := strictjson.Field(path, m.Name)
 		switch sub := s.property(m.Name); {
