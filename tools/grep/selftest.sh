@@ -43,7 +43,7 @@ same out 'src/a.go:2:alpha
 src/b.txt:1:alpha
 src/b.txt:3:alphabet
 .git/hidden:1:alpha
-... skipped: 1 binary file'
+... skipped: 1 binary file that may match'
 try 0 --word --glob '*.txt' alpha
 same out 'src/b.txt:1:alpha
 ... skipped: 1 version-control folder'
@@ -51,7 +51,7 @@ try 0 --context 1 --limit=1 alpha src
 same out 'src/a.go-1-x
 src/a.go:2:alpha
 ... 2 more matching lines in 1 file not shown; use limit=3, or narrow the search by path, glob or pattern
-... skipped: 1 binary file'
+... skipped: 1 binary file that may match'
 try 1 omega src/a.go
 same out '... no match in 1 file'
 try 2 alpha missing

@@ -33,7 +33,11 @@ func (p *printer) write(w io.Writer) error {
 			escaped = true
 		}
 		if l.after > 0 {
-			fmt.Fprintf(out, " [... %s more; use %scolumn=%d]", visible.Count(l.after, "byte"),
+			least := ""
+			if l.open {
+				least = "at least "
+			}
+			fmt.Fprintf(out, " [... %s%s more; use %scolumn=%d]", least, visible.Count(l.after, "byte"),
 				p.address(l.number), p.request.Column+len(l.text))
 		}
 		out.WriteByte('\n')
@@ -81,6 +85,10 @@ func (p *printer) noteMore(out *bufio.Writer) {
 	why := ""
 	if p.full {
 		why = fmt.Sprintf(" (stopped at %s of output)", visible.Size(outputBytes))
+	}
+	if p.atLeast && p.more == 0 {
+		fmt.Fprintf(out, "... the file goes on; read was up to byte %d of %d; for the next line use %s\n", p.read, p.size, next)
+		return
 	}
 	if p.atLeast {
 		fmt.Fprintf(out, "... at least %s%s, up to byte %d of %d; use %s\n", visible.Count(p.more, "more line"), why, p.read, p.size, next)

@@ -109,6 +109,7 @@ type printer struct {
 	in      *bufio.Reader
 	size    int64
 	read    int64 // bytes taken from in, counted from the file's beginning
+	stopAt  int64 // give up a line whose end is not found before this byte; 0: never
 	number  int   // of the next line; negative when counted from the end
 	before  int   // lines before the first shown, when Tail was asked
 	unsure  bool  // before is not known: the numbers count from the end
@@ -125,6 +126,7 @@ type line struct {
 	number int
 	text   []byte // from the column on, at most width bytes, without its newline
 	after  int    // bytes left out behind text
+	open   bool   // its end was not looked for any further: after is the least
 	crlf   bool   // the line ends with CR LF; the CR is not in text
 }
 
@@ -143,8 +145,11 @@ func (p *printer) skipTo(n int) error {
 	return nil
 }
 
+// errNoEnd: the line goes on beyond stopAt.
+var errNoEnd = errors.New("the line is too long to find its end")
+
 // next reads one line; it keeps the wanted part only when keep is set. The
-// error is io.EOF only when there was no line.
+// error is io.EOF only when there was no line; with errNoEnd the line counts.
 func (p *printer) next(keep bool) (line, error) {
 	l := line{number: p.number}
 	length, last := 0, byte(0)
@@ -163,8 +168,13 @@ func (p *printer) next(keep bool) (line, error) {
 			last = part[len(part)-1]
 		}
 		switch {
-		case err == bufio.ErrBufferFull:
+		case err == bufio.ErrBufferFull && (p.stopAt == 0 || p.read < p.stopAt):
 			continue
+		case err == bufio.ErrBufferFull:
+			p.number++
+			l.open, p.noEnd = true, false
+			l.cut(length, p.request)
+			return l, errNoEnd
 		case err != nil && err != io.EOF:
 			return l, err
 		case err == io.EOF && length == 0:
@@ -203,12 +213,13 @@ func (l *line) cut(length int, r Request) {
 // collect reads the lines to show and counts those after them.
 func (p *printer) collect() error {
 	used := 0
+	p.stopAt = p.read + scanBytes
 	for len(p.lines) < p.request.Limit {
 		l, err := p.next(true)
 		if err == io.EOF {
 			return nil
 		}
-		if err != nil {
+		if err != nil && err != errNoEnd {
 			return err
 		}
 		// Escaping makes a byte up to six; what counts is what is printed.
@@ -219,6 +230,10 @@ func (p *printer) collect() error {
 			break
 		}
 		p.lines = append(p.lines, l)
+		if l.open {
+			p.atLeast = true
+			return nil
+		}
 	}
 	return p.count()
 }
@@ -232,10 +247,11 @@ func (p *printer) count() error {
 		}
 		p.noEnd = noEnd
 	}()
-	for from := p.read; p.read-from < scanBytes; p.more++ {
+	p.stopAt = p.read + scanBytes
+	for ; p.read < p.stopAt; p.more++ {
 		if _, err := p.next(false); err == io.EOF {
 			return nil
-		} else if err != nil {
+		} else if err != nil && err != errNoEnd {
 			return err
 		}
 	}

@@ -85,21 +85,19 @@ func globExpression(text string) (string, error) {
 
 // globClass translates [...] at the beginning of text and returns its length.
 func globClass(text string) (string, int, error) {
-	end := strings.IndexByte(text[1:], ']') + 1
-	body := ""
-	// "]" is an ordinary member when it stands first.
-	if end == 1 || end == 2 && (text[1] == '!' || text[1] == '^') {
-		end = strings.IndexByte(text[end+1:], ']') + end + 1
+	start, negate := 1, ""
+	if len(text) > 1 && (text[1] == '!' || text[1] == '^') {
+		start, negate = 2, "^/"
 	}
-	if end <= 1 || end < len(text) && text[end] != ']' {
+	// "]" is an ordinary member when it stands first.
+	from := min(start+1, len(text))
+	n := strings.IndexByte(text[from:], ']')
+	if n < 0 {
 		return "", 0, errors.New("a [ is not closed")
 	}
-	body = text[1:end]
-	negate := ""
-	if body[0] == '!' || body[0] == '^' {
-		negate, body = "^/", body[1:]
-	}
-	return "[" + negate + strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `^`, `\^`).Replace(body) + "]", end + 1, nil
+	end := from + n
+	body := strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `^`, `\^`).Replace(text[start:end])
+	return "[" + negate + body + "]", end + 1, nil
 }
 
 // chooses says whether the file at rel, its path below the folder searched, is wanted.

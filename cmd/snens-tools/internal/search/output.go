@@ -40,7 +40,8 @@ type contextLine struct {
 // begin starts the next file.
 func (o *output) begin(path string, p *pattern) {
 	o.path, o.pattern = visible.Line(path), p
-	o.before, o.after, o.last, o.inFile = o.before[:0], 0, 0, 0
+	// No line of another file follows the last one printed.
+	o.before, o.after, o.last, o.inFile = o.before[:0], 0, -1, 0
 }
 
 func (o *output) line(number int, text []byte) bool {
@@ -153,7 +154,11 @@ func (s *skipped) String() string {
 			parts = append(parts, visible.Count(n, noun))
 		}
 	}
-	add(s.binary, "binary file")
+	if s.binary == 1 {
+		parts = append(parts, "1 binary file that may match")
+	} else if s.binary > 1 {
+		parts = append(parts, fmt.Sprintf("%d binary files that may match", s.binary))
+	}
 	add(s.links, "symbolic link")
 	add(s.special, "special file")
 	add(s.versions, "version-control folder")

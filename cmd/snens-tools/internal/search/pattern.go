@@ -17,6 +17,8 @@ type pattern struct {
 	literals []string
 	fold     bool     // the literals are meant in upper and lower case alike
 	quick    [][]byte // the literals when they can be looked for as they are
+	ascii    [][]byte // likewise, in lower case where fold is set; empty when that takes more than ASCII
+	longest  int      // of ascii
 }
 
 // Bounds of a pattern.
@@ -40,11 +42,7 @@ func compile(text string, word bool) (*pattern, error) {
 	}
 	p := &pattern{}
 	p.literals, p.fold = required(tree)
-	if !p.fold {
-		for _, l := range p.literals {
-			p.quick = append(p.quick, []byte(l))
-		}
-	}
+	p.prepare()
 	if word {
 		const edge = `[^\pL\pN\pM_]`
 		text = `(?:^|` + edge + `)(` + text + `)(?:$|` + edge + `)`
@@ -54,6 +52,25 @@ func compile(text string, word bool) (*pattern, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// prepare derives from the literals what can be compared byte by byte.
+func (p *pattern) prepare() {
+	foreign := false
+	for _, l := range p.literals {
+		b := []byte(l)
+		if p.fold {
+			foreign = foreign || bytes.ContainsFunc(b, func(r rune) bool { return r >= utf8.RuneSelf })
+			b = lower(b)
+		} else {
+			p.quick = append(p.quick, b)
+		}
+		p.ascii = append(p.ascii, b)
+		p.longest = max(p.longest, len(b))
+	}
+	if foreign {
+		p.ascii = nil
+	}
 }
 
 // find returns the range of the first match in line, or nil.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -22,7 +23,7 @@ type lines interface {
 }
 
 // scan reads the file at path line by line. It returns the bytes read.
-func scan(path string, skip *skipped, buf *bufio.Reader, to lines) int64 {
+func scan(path string, p *pattern, skip *skipped, buf *bufio.Reader, to lines) int64 {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		skip.cannotRead(path, err)
@@ -40,8 +41,13 @@ func scan(path string, skip *skipped, buf *bufio.Reader, to lines) int64 {
 		return 0
 	}
 	if reader.Binary(head, err == io.EOF) != "" {
-		skip.binary++
-		return int64(len(head))
+		// Another program has ruled out those without the text already; here
+		// it is done too, so that the count is the same.
+		may, n := mayHold(buf, p)
+		if may {
+			skip.binary++
+		}
+		return n
 	}
 	var read int64
 	for number := 1; ; number++ {
@@ -58,6 +64,48 @@ func scan(path string, skip *skipped, buf *bufio.Reader, to lines) int64 {
 			return read
 		}
 	}
+}
+
+// mayHold says whether the rest of in holds one of the pattern's literals,
+// true where they are not known or cannot be compared here, and the bytes read.
+func mayHold(in *bufio.Reader, p *pattern) (bool, int64) {
+	if len(p.ascii) == 0 {
+		return true, 0
+	}
+	block := make([]byte, 64<<10)
+	kept, total := 0, int64(0)
+	for {
+		n, err := in.Read(block[kept:])
+		total += int64(n)
+		text := block[:kept+n]
+		if p.fold {
+			text = lower(text)
+		}
+		for _, l := range p.ascii {
+			if bytes.Contains(text, l) {
+				return true, total
+			}
+		}
+		if err != nil {
+			return false, total
+		}
+		// A literal may lie across two blocks.
+		tail := min(kept+n, p.longest-1)
+		copy(block, block[kept+n-tail:kept+n])
+		kept = tail
+	}
+}
+
+// lower is b with the letters of ASCII in lower case.
+func lower(b []byte) []byte {
+	out := make([]byte, len(b))
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		out[i] = c
+	}
+	return out
 }
 
 // nextLine returns the first maxLine bytes of the next line without its end

@@ -139,7 +139,7 @@ func (s *searcher) flush() error {
 	}
 	for _, f := range files {
 		s.out.begin(f.path, s.pattern)
-		n := scan(f.path, &s.skip, s.in, &s.out)
+		n := scan(f.path, s.pattern, &s.skip, s.in, &s.out)
 		if s.out.full {
 			if s.counted += n; s.counted > countBytes || s.out.found-s.out.shown > countMatches {
 				return errEnough
