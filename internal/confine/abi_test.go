@@ -37,7 +37,9 @@ func TestOlderLandlock(t *testing.T) {
 		{"tcp", 3, "EAFNOSUPPORT"},
 		{"isatty", 4, "ok"},
 		{"isatty", 5, "ok"},
-		{"signal", 5, "ok"}, // the gap that Support names
+		{"devioctl", 5, "EACCES"},
+		{"devioctl", 4, "ok"}, // the gaps that Support names
+		{"signal", 5, "ok"},
 	}
 	for _, c := range cases {
 		if have.Landlock < c.abi {

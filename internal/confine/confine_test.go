@@ -110,6 +110,7 @@ func TestForbiddenInsideAllowedOutside(t *testing.T) {
 		{"utimens", "EPERM", 1},
 		{"setxattr", "EPERM", 1},
 		{"chattr", "EPERM", 1},
+		{"devioctl", "EACCES", 5},
 		{"mount", "EPERM", 1},
 		{"sethostname", "EPERM", 1},
 		{"tcp", "EAFNOSUPPORT", 1},

@@ -87,6 +87,15 @@ var attempts = map[string]func(a []string) error{
 		}
 		return unix.IoctlSetPointerInt(int(f.Fd()), fsIocSetFlags, flags)
 	},
+	"devioctl": func([]string) error {
+		f, err := os.Open("/dev/urandom")
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = unix.IoctlGetInt(int(f.Fd()), rndGetEntCnt)
+		return err
+	},
 	"mount":       func(a []string) error { return unix.Mount("none", a[1], "tmpfs", 0, "") },
 	"sethostname": func([]string) error { n, _ := os.Hostname(); return unix.Sethostname([]byte(n)) },
 	"tcp":         func(a []string) error { return dial("tcp", a[2]) },
@@ -155,6 +164,7 @@ func attempt(op string, args []string) error {
 const (
 	fsIocGetFlags = 0x80086601
 	fsIocSetFlags = 0x40086602
+	rndGetEntCnt  = 0x80045200
 )
 
 func errnoOrNil(e syscall.Errno) error {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,10 +21,14 @@ import (
 
 const modeVar = "SNENS_TEST_RLIMIT_MODE"
 
-// TestMain is also the program that acts as another user.
+// TestMain is also the program that acts as another user, and the one that
+// dies in the middle of a start.
 func TestMain(m *testing.M) {
-	if os.Getenv(modeVar) == "storm" {
+	switch os.Getenv(modeVar) {
+	case "storm":
 		os.Exit(stormAsNobody())
+	case "dies":
+		os.Exit(diesWhileStopped(os.Args[1]))
 	}
 	os.Exit(m.Run())
 }
@@ -236,6 +242,40 @@ func TestStoppedHook(t *testing.T) {
 	}
 }
 
+// Fail closed: with the starter gone the program must not run, limited or not.
+func TestStarterKilledWhileStopped(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := filepath.Join(t.TempDir(), "ran")
+	c := exec.Command(self, mark)
+	c.Env = append(os.Environ(), modeVar+"=dies")
+	// Output ends when the starter and its child, who holds it too, are gone.
+	out, err := c.CombinedOutput()
+	if ws, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || ws.Signal() != unix.SIGKILL {
+		t.Fatalf("the starter ended with %v: %s", err, out)
+	}
+	if string(out) != "stopped" {
+		t.Errorf("output %q, want stopped", out)
+	}
+	if _, err := os.Stat(mark); !os.IsNotExist(err) {
+		t.Error("the program has run")
+	}
+}
+
+func diesWhileStopped(mark string) int {
+	_, err := rlimit.Start("/usr/bin/touch", []string{"touch", mark}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}}, rlimit.Limits{
+		NoCore: true,
+		Stopped: func(int) error {
+			fmt.Print("stopped")
+			return unix.Kill(os.Getpid(), unix.SIGKILL)
+		},
+	})
+	fmt.Println("still alive:", err)
+	return 1
+}
+
 func TestChildEndedWhileStopped(t *testing.T) {
 	for name, end := range map[string]func(int) error{
 		"dead":   func(pid int) error { return unix.Kill(pid, unix.SIGKILL) },
@@ -276,38 +316,46 @@ func TestExecErrorsArePlain(t *testing.T) {
 }
 
 // A signal that came during the exec must neither be lost nor set the program
-// free. It is stood in for by queueing it together with a second SIGTRAP.
-func TestSignalsBeforeTheStopReachTheProgram(t *testing.T) {
-	done := make(chan struct{})
-	go func() { // the tracer must be one thread
-		defer close(done)
-		lockThread()
-		pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "60"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true}})
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		if _, err := rlimit.WallWait(pid); err != nil {
-			t.Error(err)
-			return
-		}
-		for _, s := range []unix.Signal{unix.SIGTRAP, unix.SIGHUP} {
-			if err := unix.Kill(pid, s); err != nil {
-				t.Error(err)
+// free. It is stood in for by queueing it together with a second SIGTRAP; the
+// kernel hands out SIGILL before it, SIGHUP behind it.
+func TestSignalsDuringTheExecReachTheProgram(t *testing.T) {
+	for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGILL} {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			runtime.LockOSThread() // the tracer must be one thread
+			pid := stoppedWith(t, unix.SIGTRAP, sig)
+			if err := rlimit.Release(pid, rlimit.Limits{NoCore: true}); err != nil {
+				t.Errorf("%v: release: %v", sig, err)
+				return
 			}
-		}
-		if err := unix.PtraceCont(pid, 0); err != nil {
+			if ws, err := rlimit.WallWait(pid); err != nil || !ws.Signaled() || ws.Signal() != sig {
+				t.Errorf("ended with %#x (%v), want %v", ws, err, sig)
+			}
+		}()
+		<-done
+	}
+}
+
+// stoppedWith starts a traced sleep, past its own stop, with signals queued.
+func stoppedWith(t *testing.T, queue ...unix.Signal) int {
+	pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "60"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true}})
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	if _, err := rlimit.WallWait(pid); err != nil {
+		t.Error(err)
+	}
+	for _, s := range queue {
+		if err := unix.Kill(pid, s); err != nil {
 			t.Error(err)
 		}
-		if err := rlimit.Release(pid, rlimit.Limits{NoCore: true}); err != nil {
-			t.Errorf("release: %v", err)
-			return
-		}
-		if ws, err := rlimit.WallWait(pid); err != nil || !ws.Signaled() || ws.Signal() != unix.SIGHUP {
-			t.Errorf("ended with %#x (%v), want SIGHUP", ws, err)
-		}
-	}()
-	<-done
+	}
+	if err := unix.PtraceCont(pid, 0); err != nil {
+		t.Error(err)
+	}
+	return pid
 }
 
 func TestWithinARestrictedThread(t *testing.T) {

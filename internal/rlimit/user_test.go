@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,8 +15,6 @@ import (
 )
 
 const nobody = 65534
-
-func lockThread() { runtime.LockOSThread() }
 
 func TestProcessesRefusedWhereNotEnforced(t *testing.T) {
 	testneed.Root(t)
