@@ -11,7 +11,7 @@ import (
 
 // Prove tries on a restricted thread what the rules forbid and what they leave:
 // a new file, a truncation, a chmod, a Unix and an IP socket must fail, a file
-// in the writable folder must come about. It costs well under a millisecond and
+// in the writable folder must come about. It costs about a millisecond and
 // one temporary folder. nil means that the rules hold on this kernel.
 func Prove() error {
 	dir, err := os.MkdirTemp("", "snens-prove-")
