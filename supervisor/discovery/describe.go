@@ -92,11 +92,19 @@ func (r reader) contractUsage(second, later int) string {
 // usageFirst reads text whose usage is line u: the essence comes after it.
 func (r reader) usageFirst(u int) (essence, usage string) {
 	usage, next := r.joined(u)
-	for next < len(r.lines) && r.lines[next].para == r.lines[next-1].para && r.lines[next].indent > r.lines[u].indent {
-		next++ // a wrapped synopsis, or another form of it
+	for next < len(r.lines) && r.continues(next, u) {
+		next++
 	}
 	r.program = synopsisName(usage)
 	return r.prose(next, len(r.lines)), usage
+}
+
+// continues: line i wraps the synopsis of line u, or is another form of it. An
+// option there belongs to the synopsis when it stands below its arguments.
+func (r reader) continues(i, u int) bool {
+	l := r.lines[i]
+	deeper := l.indent - r.lines[u].indent
+	return l.para == r.lines[i-1].para && deeper > 0 && (!hasDash(l.text) || deeper >= len("usage: "))
 }
 
 // prose returns the first line in [from, to) that can be an essence. The
@@ -107,7 +115,7 @@ func (r reader) prose(from, to int) string {
 	for i := from; i < to; i++ {
 		l := r.lines[i]
 		switch {
-		case isStockOption(l.text):
+		case isStockOption(l.text), isAlternative(l.text):
 		case isOption(l):
 			return ""
 		case l.para == skip:

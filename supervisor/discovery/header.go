@@ -28,7 +28,7 @@ type format struct {
 func parseShebang(head []byte) (format, string) {
 	buf := head[2:min(len(head), shebangSize)]
 	text, _, ended := bytes.Cut(buf, []byte("\n"))
-	if !ended && len(head) >= shebangSize && bytes.IndexAny(bytes.TrimLeft(text, " \t"), " \t\x00") < 0 {
+	if !ended && len(head) >= shebangSize && !bytes.ContainsAny(bytes.TrimLeft(text, " \t"), " \t\x00") {
 		return format{}, causeShebangLong
 	}
 	if ended && bytes.HasSuffix(text, []byte("\r")) {

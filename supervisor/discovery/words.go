@@ -78,23 +78,22 @@ var optionsSynopsis = regexp.MustCompile(`^[A-Za-z0-9_.-]+ \[(?i:options?)\b`)
 
 var alternative = regexp.MustCompile(`^(?i:or)\b[ :]`)
 
+// isAlternative: "or: cp [OPTION]... DIRECTORY".
+func isAlternative(text string) bool { return alternative.MatchString(text) }
+
 // isProse: a line that can be an essence. It begins with a letter and is none
-// of the things that surround descriptions: headings, alternatives of the
-// usage, names of authors.
+// of the things that surround descriptions: headings, names of authors.
 func isProse(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
-	if !unicode.IsLetter(first) || alternative.MatchString(text) {
-		return false
-	}
-	return !isHeading(text) && !author.MatchString(text)
+	return unicode.IsLetter(first) && !isHeading(text) && !author.MatchString(text)
 }
 
 var author = regexp.MustCompile(`<[^<> ]+@[^<> ]+>`)
 
 // isOption: a line of the table of options, commands or arguments.
-func isOption(l line) bool {
-	return l.row || strings.HasPrefix(l.text, "-") || strings.HasPrefix(l.text, "+")
-}
+func isOption(l line) bool { return l.row || hasDash(l.text) }
+
+func hasDash(text string) bool { return strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") }
 
 var stockOption = regexp.MustCompile(`^(-[hV?],? )?--(help|version)\b`)
 
@@ -114,7 +113,7 @@ func isHeading(text string) bool {
 		return len(words) <= 4 || slices.Contains(headingWords, first)
 	}
 	last := strings.ToLower(words[len(words)-1])
-	return len(words) == 1 ||
+	return len(words) == 1 && !strings.HasSuffix(text, ".") ||
 		len(words) <= 3 && (slices.Contains(headingWords, first) || slices.Contains(headingWords, last)) ||
 		first == "where" || strings.ToUpper(text) == text
 }
@@ -158,8 +157,11 @@ var (
 	parentheses  = regexp.MustCompile(`\([^()]*\)`)
 )
 
-// isBanner: nothing but a name and a version number.
+// isBanner: nothing but a name and a version number, or a line with ornaments.
 func isBanner(text string) bool {
+	if strings.HasPrefix(text, "***") || strings.HasPrefix(text, "===") {
+		return true
+	}
 	words, versions := 0, 0
 	for w := range strings.FieldsSeq(parentheses.ReplaceAllString(text, " ")) {
 		w = strings.Trim(w, ",;")
@@ -186,12 +188,12 @@ var pageTitle = regexp.MustCompile(`^([A-Za-z0-9_.:+-]+\([0-9][a-z]*\)) .*`)
 func isPageTitle(text string) bool { return pageTitle.MatchString(text) }
 
 // wantsStdin: the word stdin in either line. A hyphen belongs to a word, so
-// the option --stdin does not count.
+// the option --stdin does not count; nor does STDIN, which is prose.
 func wantsStdin(lines ...string) bool {
 	return slices.ContainsFunc(lines, func(s string) bool {
 		return slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool {
 			return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		}), func(w string) bool { return strings.EqualFold(w, "stdin") })
+		}), func(w string) bool { return w == "stdin" })
 	})
 }
 
