@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"snens/supervisor/config"
 )
 
 // Spec is what the environment of a call is made of.
@@ -86,7 +88,7 @@ func lookup(environ []string) map[string]string {
 // inherit takes the caller's variables that the allow-list names.
 func (b *builder) inherit(extra []string) error {
 	for _, pattern := range extra {
-		if err := CheckPattern(pattern); err != nil {
+		if err := config.CheckPattern(pattern); err != nil {
 			return fmt.Errorf("cannot build the environment: env_allow: %w", err)
 		}
 	}

@@ -55,17 +55,6 @@ func TestCheckToolName(t *testing.T) {
 	}
 }
 
-func TestCheckPattern(t *testing.T) {
-	for p, ok := range map[string]bool{
-		"A": true, "AWS_*": true, "A_B_*": true, "LD_PRELOAD": true,
-		"": false, "*": false, "A*": false, "_*": false, "__*": false, "AWS_*X": false, "AWS_**": false, "1_*": false, "SNENS_*": false, "SNENS_A": false, "A B": false,
-	} {
-		if err := environ.CheckPattern(p); (err == nil) != ok {
-			t.Errorf("%q: %v", p, err)
-		}
-	}
-}
-
 func TestCleanPath(t *testing.T) {
 	for _, c := range []struct{ path, links, want string }{
 		{"/usr/bin:/bin", "", "/usr/bin:/bin"},
