@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"snens/supervisor/call"
+	"snens/supervisor/engine"
+)
+
+// supervisorOfOne is what the test binary becomes to be killed: it starts the
+// deaf tree, writes the identities it is told, and waits.
+func supervisorOfOne(noCgroup bool, dir string) {
+	e, err := engine.New(engine.Options{NoCgroup: noCgroup})
+	if err != nil {
+		panic(err)
+	}
+	id := "LEFT" + filepath.Base(dir)
+	e.Run(engine.Spec{
+		Tool: "sh", CallID: call.ID(id), Path: "/bin/sh", Argv: []string{"sh", "-c", deafTree},
+		Env: []string{"PATH=/usr/bin:/bin", "SNENS_CALL_ID=" + id}, Dir: dir,
+		Leftover: func(i engine.Identity) error {
+			b, err := json.Marshal(i)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(dir, "identity"), b, 0o600)
+		},
+	})
+}
+
+// What a supervisor killed in mid-call leaves behind is ended by its identity,
+// every process of it, and nobody else's.
+func TestEndOfALeftover(t *testing.T) {
+	both(t, func(t *testing.T, e *engine.Engine) {
+		dir := t.TempDir()
+		_, exact := e.Supervision()
+		mode := "fallback"
+		if exact {
+			mode = "cgroup"
+		}
+		sup := exec.Command("/proc/self/exe", "-test.run=^$")
+		sup.Env = append(os.Environ(), "ENGINE_TEST_SUPERVISOR="+mode, "ENGINE_TEST_DIR="+dir)
+		sup.Stderr = os.Stderr
+		if err := sup.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the tree", func() bool { return exists(filepath.Join(dir, "ready")) })
+		if err := sup.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = sup.Wait()
+
+		bystander := exec.Command("sleep", "1000")
+		if err := bystander.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = bystander.Process.Kill(); _ = bystander.Wait() }()
+
+		b, err := os.ReadFile(filepath.Join(dir, "identity"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var id engine.Identity
+		if err := json.Unmarshal(b, &id); err != nil {
+			t.Fatal(err)
+		}
+		if (id.Cgroup != "") != exact {
+			t.Fatalf("identity %+v", id)
+		}
+		earlier := id
+		earlier.BootID = "another boot"
+		if err := e.End(earlier); err != nil {
+			t.Fatal(err)
+		}
+		if !alive(pidIn(t, filepath.Join(dir, "a"))) {
+			t.Fatal("an identity of another boot ended a process")
+		}
+		if err := e.End(id); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []string{"a", "b", "c"} {
+			mustBeGone(t, pidIn(t, filepath.Join(dir, f)))
+		}
+		if !alive(bystander.Process.Pid) {
+			t.Error("a bystander was ended")
+		}
+		if id.Cgroup != "" && exists(id.Cgroup) {
+			t.Error("the cgroup is still there")
+		}
+		if err := e.End(id); err != nil {
+			t.Errorf("ending it twice: %v", err)
+		}
+	})
+}

@@ -1,0 +1,314 @@
+package engine
+
+import (
+	"errors"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"snens/supervisor/call"
+)
+
+const (
+	defaultHeadTail = 64 << 10
+	defaultDrain    = 50 * time.Millisecond
+	// settleFor bounds the wait for a killed tree to be gone. What is still
+	// there then sits in the kernel and no signal reaches it.
+	settleFor = 2 * time.Second
+	// lookAgain is how often the emptiness of a tree is looked at where the
+	// kernel does not tell of it.
+	lookAgain = 10 * time.Millisecond
+	pieceSize = 64 << 10
+	// bigPiece and bigPipe serve a stream that has filled a whole piece.
+	bigPiece = 256 << 10
+	bigPipe  = 1 << 20
+)
+
+// loop is one call: the state and the poll loop around it. One goroutine owns it.
+type loop struct {
+	engine   *Engine
+	spec     Spec
+	wake     int
+	commands func() []command
+
+	tree       tree
+	pid, pidfd int
+	outFD      int // read ends of the pipes, -1 when closed or in Pass mode
+	errFD      int
+	inFD       int // write end, -1 when closed
+	inLeft     []byte
+	out, err   *stream
+	buf        []byte
+
+	start     time.Time
+	deadline  time.Time // of the time limit; zero = none
+	killAt    time.Time // end of the grace; zero = TERM was not sent
+	suspended time.Time // since when; zero = running
+	killed    bool      // KILL was sent to the tree
+	timedOut  bool
+	cancelled bool
+
+	exited     bool
+	status     syscall.WaitStatus
+	usage      syscall.Rusage
+	outputOpen bool
+	left       []call.Survivor
+}
+
+// prepare checks what can be checked before anything is started.
+func (e *Engine) prepare(s Spec) (*loop, *call.Record) {
+	if s.HeadTail <= 0 {
+		s.HeadTail = defaultHeadTail
+	}
+	if s.Drain <= 0 {
+		s.Drain = defaultDrain
+	}
+	if f := checkDir(s.Dir); f != nil {
+		return nil, f.record(s)
+	}
+	l := &loop{engine: e, spec: s, pidfd: -1, outFD: -1, errFD: -1, inFD: -1, inLeft: s.StdinBytes, buf: make([]byte, pieceSize)}
+	var err error
+	if l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		return nil, explain(s, err).record(s)
+	}
+	l.out, l.err = l.stream("stdout"), l.stream("stderr")
+	l.out.always = s.Binary
+	return l, nil
+}
+
+func (l *loop) stream(name string) *stream {
+	s := l.spec
+	return &stream{
+		name: name, limit: s.HeadTail, tailOff: s.TailOff,
+		spillDir: s.SpillDir, spillMax: s.SpillMax, red: newRedactor(s.Secrets),
+	}
+}
+
+// run is the whole life of the call.
+func (l *loop) run() *call.Record {
+	l.start = time.Now()
+	if err := l.begin(); err != nil {
+		var f *Fault
+		if !errors.As(err, &f) {
+			f = explain(l.spec, err)
+		}
+		rec := f.record(l.spec)
+		rec.StartedAt, rec.DurationMS = l.start, time.Since(l.start).Milliseconds()
+		return rec
+	}
+	if l.spec.Timeout > 0 {
+		l.deadline = l.start.Add(l.spec.Timeout)
+	}
+	for !l.exited {
+		l.step(l.untilNext())
+		l.onTime()
+	}
+	l.settle()
+	l.out.finish()
+	l.err.finish()
+	return l.record()
+}
+
+// untilNext is how long the loop may sleep; negative = until something happens.
+func (l *loop) untilNext() time.Duration {
+	next := l.deadline
+	if !l.killAt.IsZero() {
+		next = l.killAt
+	}
+	if next.IsZero() || l.killed || !l.suspended.IsZero() {
+		return -1
+	}
+	return max(0, time.Until(next))
+}
+
+// onTime carries out what the clock asks for.
+func (l *loop) onTime() {
+	now := time.Now()
+	switch {
+	case !l.suspended.IsZero() || l.killed:
+	case !l.killAt.IsZero():
+		if !now.Before(l.killAt) {
+			l.kill()
+		}
+	case !l.deadline.IsZero() && !now.Before(l.deadline):
+		l.timedOut = true
+		l.stop()
+	}
+}
+
+// stop sends TERM and begins the grace. A stopped process is continued, since
+// it would not see the signal.
+func (l *loop) stop() {
+	if !l.killAt.IsZero() || l.killed {
+		return
+	}
+	l.resume()
+	l.tree.signal(syscall.SIGTERM)
+	l.tree.signal(syscall.SIGCONT)
+	l.killAt = time.Now().Add(l.spec.Grace)
+}
+
+func (l *loop) kill() {
+	l.killed = true
+	l.tree.kill()
+}
+
+func (l *loop) resume() {
+	if l.suspended.IsZero() {
+		return
+	}
+	l.tree.freeze(false)
+	away := time.Since(l.suspended)
+	l.suspended = time.Time{}
+	if !l.deadline.IsZero() {
+		l.deadline = l.deadline.Add(away)
+	}
+	if !l.killAt.IsZero() {
+		l.killAt = l.killAt.Add(away)
+	}
+}
+
+func (l *loop) obey() {
+	var b [8]byte
+	_, _ = unix.Read(l.wake, b[:])
+	for _, c := range l.commands() {
+		switch c.verb {
+		case cmdStop:
+			l.cancelled = l.cancelled || !l.timedOut
+			l.stop()
+		case cmdKill:
+			l.cancelled = l.cancelled || !l.timedOut
+			l.kill()
+		case cmdSuspend:
+			if l.suspended.IsZero() && !l.exited {
+				l.suspended = time.Now()
+				l.tree.freeze(true)
+			}
+		case cmdResume:
+			l.resume()
+		}
+		close(c.done)
+	}
+}
+
+// step sleeps in poll for at most d (negative: for ever) and serves what is ready.
+func (l *loop) step(d time.Duration) {
+	fds := [5]unix.PollFd{
+		{Fd: -1, Events: unix.POLLIN},
+		{Fd: int32(l.wake), Events: unix.POLLIN},
+		{Fd: int32(l.outFD), Events: unix.POLLIN},
+		{Fd: int32(l.errFD), Events: unix.POLLIN},
+		{Fd: int32(l.inFD), Events: unix.POLLOUT},
+	}
+	if !l.exited {
+		fds[0].Fd = int32(l.pidfd)
+	}
+	ms := -1
+	if d >= 0 {
+		ms = int((d + time.Millisecond - 1) / time.Millisecond)
+	}
+	if n, err := unix.Poll(fds[:], ms); err != nil || n == 0 {
+		return // EINTR and time: the caller looks at the clock and comes again
+	}
+	if fds[1].Revents != 0 {
+		l.obey()
+	}
+	if fds[2].Revents != 0 {
+		l.pull(&l.outFD, l.out)
+	}
+	if fds[3].Revents != 0 {
+		l.pull(&l.errFD, l.err)
+	}
+	if fds[4].Revents != 0 {
+		l.feed()
+	}
+	if fds[0].Revents != 0 {
+		l.reap()
+	}
+}
+
+// reap collects the child, which has exited.
+func (l *loop) reap() {
+	for {
+		_, err := syscall.Wait4(l.pid, &l.status, 0, &l.usage)
+		if err != syscall.EINTR {
+			break
+		}
+	}
+	l.exited = true
+	l.tree.exited()
+}
+
+// settle ends what the child left behind and empties the pipes.
+func (l *loop) settle() {
+	l.closeFD(&l.inFD)
+	until := time.Now().Add(l.spec.Drain)
+	l.drain(until)
+	l.outputOpen = l.outFD >= 0 || l.errFD >= 0
+	if !l.killAt.IsZero() && !l.killed {
+		l.awaitGrace()
+	}
+	members := l.tree.members()
+	if !l.killed && l.killAt.IsZero() {
+		l.left = members
+	}
+	if len(members) > 0 && (l.spec.Survivors == KillSurvivors || l.killed || !l.killAt.IsZero()) {
+		l.end()
+	}
+	for now := time.Now(); (l.outFD >= 0 || l.errFD >= 0) && now.Before(until); now = time.Now() {
+		l.step(until.Sub(now))
+	}
+}
+
+// awaitGrace gives the rest of a tree that was sent TERM what is left of the
+// grace: its first process has ended, others may still be cleaning up.
+func (l *loop) awaitGrace() {
+	for !l.killed && !l.tree.empty() && time.Now().Before(l.killAt) {
+		l.step(min(lookAgain, max(0, time.Until(l.killAt))))
+	}
+}
+
+// end kills the tree until it is empty.
+func (l *loop) end() {
+	until := time.Now().Add(settleFor)
+	for {
+		l.tree.kill()
+		if l.tree.empty() || !time.Now().Before(until) {
+			return
+		}
+		l.step(lookAgain / 10)
+	}
+}
+
+// drain takes what the pipes hold now, without waiting for more.
+func (l *loop) drain(until time.Time) {
+	for time.Now().Before(until) {
+		before := l.out.total + l.err.total
+		l.pull(&l.outFD, l.out)
+		l.pull(&l.errFD, l.err)
+		if l.out.total+l.err.total == before {
+			return
+		}
+	}
+}
+
+// close gives back every descriptor; the record is made.
+func (l *loop) close() {
+	for _, fd := range []*int{&l.wake, &l.pidfd, &l.outFD, &l.errFD, &l.inFD} {
+		l.closeFD(fd)
+	}
+	for _, c := range l.commands() {
+		close(c.done)
+	}
+	if l.tree != nil {
+		l.tree.close()
+	}
+}
+
+func (l *loop) closeFD(fd *int) {
+	if *fd >= 0 {
+		_ = unix.Close(*fd)
+		*fd = -1
+	}
+}
