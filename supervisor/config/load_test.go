@@ -161,7 +161,7 @@ func TestDiscovery(t *testing.T) {
 	if _, err := config.LoadAs(dir+"/none", nil, 0, system); err == nil {
 		t.Error("a missing --config was passed over")
 	}
-	if _, err := config.LoadAs(dir, nil, 0, system); err == nil || !strings.Contains(err.Error(), "folder") {
+	if _, err := config.LoadAs(dir, nil, os.Geteuid(), system); err == nil || !strings.Contains(err.Error(), "folder") {
 		t.Errorf("a folder: %v", err)
 	}
 	must(t, unix.Mkfifo(dir+"/fifo", 0o600))
