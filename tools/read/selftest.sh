@@ -51,7 +51,7 @@ same out '1	a\u{1b}[31mb\x{ff}c
 ... unsafe and invisible characters are shown as \u{HEX}, bytes that are not UTF-8 as \x{HEX}'
 printf '0123456789\n' >long
 try 0 --width 4 long
-same out '1	0123 [... 6 bytes more; use start=1 limit=1 column=5]'
+same out '1	0123 [... 6 more bytes; use start=1 limit=1 column=5]'
 try 0 --column 5 --width 20 long
 same out '1	456789'
 printf '\211PNG\r\n\032\n\000\000' >picture

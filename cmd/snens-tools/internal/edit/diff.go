@@ -49,7 +49,7 @@ func Show(unified []byte, hideCR bool) string {
 		shown, _ := visible.Append(nil, cut)
 		b.Write(shown)
 		if left := len(line) - len(cut); left > 0 {
-			fmt.Fprintf(&b, " [... %s more]", visible.Count(left, "byte"))
+			fmt.Fprintf(&b, " [... %s]", visible.Count(left, "more byte"))
 		}
 		b.WriteByte('\n')
 	}

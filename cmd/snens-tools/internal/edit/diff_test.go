@@ -82,7 +82,7 @@ func TestShowIsBounded(t *testing.T) {
 	}
 	long := edit.Show(edit.Unified("f", []byte("a\n"), []byte(strings.Repeat("x", 5000)+"\n")), false)
 	// 5000 and the "+", of which 1000 are shown.
-	if !strings.HasSuffix(long, "xxx [... 4001 bytes more]\n") {
+	if !strings.HasSuffix(long, "xxx [... 4001 more bytes]\n") {
 		t.Errorf("a long line ends %q", long[len(long)-60:])
 	}
 }

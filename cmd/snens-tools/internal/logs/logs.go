@@ -97,7 +97,7 @@ func (c *collector) take(text string, at time.Time) bool {
 	if c.request.Grep != nil && !c.request.Grep.MatchString(text) {
 		return true
 	}
-	shown := show(text)
+	shown := entry(text)
 	c.byBytes = c.bytes+len(shown) > outputBytes && len(c.entries) > 0
 	if c.byBytes || len(c.entries) == c.request.Limit {
 		c.more = true
@@ -109,8 +109,8 @@ func (c *collector) take(text string, at time.Time) bool {
 	return true
 }
 
-// show makes an entry fit to be printed; its further lines are indented.
-func show(text string) string {
+// entry makes a text fit to be printed; its further lines are indented.
+func entry(text string) string {
 	const mostLines = 30
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	var out []byte

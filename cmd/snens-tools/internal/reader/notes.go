@@ -37,7 +37,7 @@ func (p *printer) write(w io.Writer) error {
 			if l.open {
 				least = "at least "
 			}
-			fmt.Fprintf(out, " [... %s%s more; use %scolumn=%d]", least, visible.Count(l.after, "byte"),
+			fmt.Fprintf(out, " [... %s%s; use %scolumn=%d]", least, visible.Count(l.after, "more byte"),
 				p.address(l.number), p.request.Column+len(l.text))
 		}
 		out.WriteByte('\n')

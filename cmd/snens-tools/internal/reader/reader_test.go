@@ -61,10 +61,10 @@ func TestPrint(t *testing.T) {
 		{"tail with limit", numbered(9), reader.Request{Tail: 4, Limit: 2}, "6\t6\n7\t7\n... 5 lines before; use start=4 limit=2\n... 2 more lines; use start=8\n"},
 		{"tail longer than the file", numbered(2), reader.Request{Tail: 5}, "1\t1\n2\t2\n"},
 		{"tail without a last newline", "a\nb\nc", reader.Request{Tail: 1}, "3\tc\n... 2 lines before; use start=1 limit=2\n... no newline at the end of the file\n"},
-		{"width", "abcdef\n", reader.Request{Width: 4}, "1\tabcd [... 2 bytes more; use start=1 limit=1 column=5]\n"},
-		{"width between characters", "aäöü\n", reader.Request{Width: 4}, "1\taä [... 4 bytes more; use start=1 limit=1 column=4]\n"},
+		{"width", "abcdef\n", reader.Request{Width: 4}, "1\tabcd [... 2 more bytes; use start=1 limit=1 column=5]\n"},
+		{"width between characters", "aäöü\n", reader.Request{Width: 4}, "1\taä [... 4 more bytes; use start=1 limit=1 column=4]\n"},
 		{"column", "abcdef\nx\nabcd\n", reader.Request{Column: 4}, "1\tdef\n2\t\n3\td\n"},
-		{"column and width", "abcdef\n", reader.Request{Column: 3, Width: 2}, "1\tcd [... 2 bytes more; use start=1 limit=1 column=5]\n"},
+		{"column and width", "abcdef\n", reader.Request{Column: 3, Width: 2}, "1\tcd [... 2 more bytes; use start=1 limit=1 column=5]\n"},
 		{"exactly the width", "abcd\n", reader.Request{Width: 4}, "1\tabcd\n"},
 		{"exactly the width and CRLF", "abcd\r\n", reader.Request{Width: 4}, "1\tabcd\n... the lines shown end with CR LF\n"},
 		{"CRLF", "a\r\nb\r\n", reader.Request{}, "1\ta\n2\tb\n... the lines shown end with CR LF\n"},
@@ -96,7 +96,7 @@ func TestPrintIsBounded(t *testing.T) {
 	}
 	// One line is shown, however long it gets.
 	got, err = print(t, strings.Repeat("y", 100_000)+"\nz\n", reader.Request{Width: reader.MaxWidth})
-	if err != nil || !strings.Contains(got, "y [... 50000 bytes more; use start=1 limit=1 column=50001]\n2\tz\n") {
+	if err != nil || !strings.Contains(got, "y [... 50000 more bytes; use start=1 limit=1 column=50001]\n2\tz\n") {
 		t.Errorf("a long line: %d bytes ending %q, %v", len(got), got[len(got)-90:], err)
 	}
 }
