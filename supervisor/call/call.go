@@ -101,6 +101,8 @@ type Record struct {
 	Hint    string `json:"-"`
 	// SignalNumber is the number behind Signal, 0 when there is none.
 	SignalNumber int `json:"-"`
+	// Cause is the system's error behind ClassStart, nil otherwise.
+	Cause error `json:"-"`
 	// StartStatus is 126 or 127 for ClassStart, else 0.
 	StartStatus int `json:"-"`
 }

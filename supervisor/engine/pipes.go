@@ -57,6 +57,11 @@ func (l *loop) begin() error {
 	if err := l.fork(files); err != nil {
 		return err
 	}
+	if l.spec.Leftover != nil && l.tree.cgroup() == "" {
+		// Without a group the pid helps to find the tree; the call's id in the
+		// environment does too, so a failure here costs nothing.
+		_ = l.spec.Leftover(l.identity())
+	}
 	l.feed()
 	return nil
 }

@@ -19,9 +19,12 @@ type Fault struct {
 	Status int // 125, 126 or 127
 	Words  string
 	Hint   string
+	Cause  error // the system's, where there is one
 }
 
 func (f *Fault) Error() string { return f.Words }
+
+func (f *Fault) Unwrap() error { return f.Cause }
 
 // record makes the record of a call that never started.
 func (f *Fault) record(s Spec) *call.Record {
@@ -29,7 +32,7 @@ func (f *Fault) record(s Spec) *call.Record {
 		Tool: s.Tool, CallID: s.CallID, Class: call.ClassStart, StartStatus: f.Status,
 		Survivors: []call.Survivor{}, Attachments: []call.Attachment{},
 		Capture: s.Mode == Capture, Cwd: s.Dir, StartedAt: time.Now(),
-		Message: f.Words, Hint: f.Hint,
+		Message: f.Words, Hint: f.Hint, Cause: f.Cause,
 	}
 	if f.Status == call.ExitOurs {
 		r.Class, r.StartStatus = call.ClassRefused, 0
@@ -75,7 +78,7 @@ func explain(s Spec, err error) *Fault {
 	}
 	var st unix.Stat_t
 	there := unix.Stat(s.Path, &st) == nil
-	f := &Fault{Status: call.ExitNotRun}
+	f := &Fault{Status: call.ExitNotRun, Cause: err}
 	switch {
 	case errors.Is(err, unix.ENOENT) && !there:
 		f.Status, f.Words = call.ExitNotFound, fmt.Sprintf("the program %q does not exist", s.Path)
