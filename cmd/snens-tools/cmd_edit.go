@@ -118,11 +118,15 @@ func reportEdit(w io.Writer, path string, dryRun bool, o edit.Outcome, old []byt
 	if o.CRLF {
 		notes = append(notes, "the file's lines end with CR LF; those of the change were written so too")
 	}
-	fmt.Fprintf(w, "%s %s: %s, %s\n", verb, visible.Line(path), visible.Count(o.Count, "replacement"), edit.Places(o.Lines, o.Count))
+	fmt.Fprintf(w, "%s %s: %s, %s\n", verb, visible.Line(path), visible.Count(o.Count, "replacement"), edit.Places(o.Lines, o.Count, 10))
 	for _, note := range notes {
 		fmt.Fprintf(w, "note: %s\n", visible.Line(note))
 	}
 	hideCR := edit.OnlyCRLF(old) && edit.OnlyCRLF(o.Content)
-	_, err := io.WriteString(w, edit.Show(edit.Unified(visible.Line(path), old, o.Content), hideCR))
+	shown := "... no diff: the changes are spread over too much text\n"
+	if unified, ok := edit.Unified(visible.Line(path), old, o.Content); ok {
+		shown = edit.Show(unified, hideCR)
+	}
+	_, err := io.WriteString(w, shown)
 	return err
 }

@@ -26,8 +26,8 @@ Matches are path:line:text, lines around them path-line-text, in the order of
 the names. Long lines are cut around the match. Lines that begin with "..." say
 what is not shown and what was skipped: binary files, links met on the way,
 .git, .hg and .svn, /proc and its like. --glob does not apply to files named as
-paths. ripgrep or GNU grep is used to find files faster, when installed; results
-are the same without.
+paths. Where ripgrep or GNU grep is installed it finds the files faster; the
+lines shown are the same without.
 
 Exit status: 0 found, 1 nothing found, 2 bad arguments or a path that does not
 exist, 3 could not search.

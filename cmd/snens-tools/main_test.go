@@ -119,7 +119,7 @@ func TestWrite(t *testing.T) {
 	if err := os.Link("a/b", "twin"); err != nil {
 		t.Fatal(err)
 	}
-	want(t, 0, "replaced ./twin: 1 byte, 1 line\nnote: 1 other hard link(s) to the file keep the old content\n", "", "t", "write", "./twin")
+	want(t, 0, "replaced ./twin: 1 byte, 1 line\nnote: other hard links to the file, which keep the old content: 1\n", "", "t", "write", "./twin")
 	want(t, 1, "", "write: cannot open the folder no: no such file or directory\nhint: create the folder first, or use --parents (parents=true)\n", "", "write", "no/f")
 	want(t, 1, "", "write: . is a folder\nhint: only plain files are replaced\n", "", "write", ".")
 	for _, mode := range []string{"8", "1777", "rw", "", "-1"} {
@@ -154,6 +154,13 @@ func TestEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, 1, "", "edit: bin is not text: binary data (a NUL at byte 1), 2 bytes\n", `{"old":"a","new":"x"}`, "edit", "bin")
+	if err := os.WriteFile("big", []byte(strings.Repeat("a\n", 5<<20)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs := call(`{"old":"a","new":"b","all":true}`, "edit", "big"); status != 0 || errs != "" ||
+		out != "edited big: 5242880 replacements, lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and later\n... no diff: the changes are spread over too much text\n" {
+		t.Errorf("big: %d %.300q %q", status, out, errs)
+	}
 	if err := os.WriteFile("dos", []byte("a\r\nb\r\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -208,7 +208,7 @@ func attributeNames(path string) []string {
 func (r Result) Notes() []string {
 	var notes []string
 	if r.OtherLinks > 0 {
-		notes = append(notes, fmt.Sprintf("%d other hard link(s) to the file keep the old content", r.OtherLinks))
+		notes = append(notes, fmt.Sprintf("other hard links to the file, which keep the old content: %d", r.OtherLinks))
 	}
 	if len(r.LostAttributes) > 0 {
 		notes = append(notes, fmt.Sprintf("extended attributes not kept: %v", r.LostAttributes))

@@ -28,7 +28,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("the old text occurs %d times: %s", e.Count, Places(e.Lines, e.Count))
+	return fmt.Sprintf("the old text occurs %d times: %s", e.Count, Places(e.Lines, e.Count, maxListed))
 }
 
 // NoMatchError: the old text does not occur. Near says what comes nearest, or
@@ -96,22 +96,22 @@ func places(content, old []byte, overlapping bool) (count int, lines []int) {
 	}
 }
 
-// Places is "line 3" or "lines 3, 7, 9", with the rest counted when more
-// occurrences exist than lines are listed.
-func Places(lines []int, count int) string {
+// Places is "line 3" or "lines 3, 7, 9": at most most lines, and what else
+// there is to know when count occurrences are on more of them, or on fewer.
+func Places(lines []int, count, most int) string {
 	var b strings.Builder
 	b.WriteString("line")
 	if len(lines) > 1 {
 		b.WriteString("s")
 	}
-	for i, n := range lines {
+	for i, n := range lines[:min(len(lines), most)] {
 		if i > 0 {
 			b.WriteString(",")
 		}
 		fmt.Fprintf(&b, " %d", n)
 	}
 	switch {
-	case len(lines) == maxListed && count > maxListed:
+	case len(lines) > most, len(lines) == maxListed && count > maxListed:
 		b.WriteString(" and later")
 	case count > len(lines):
 		b.WriteString(" (several on one line)")

@@ -141,7 +141,7 @@ func FuzzApply(f *testing.F) {
 		if grown := len(o.Content) - len(content); grown != o.Count*(len(after)-len(before)) {
 			t.Fatalf("it grew by %d bytes with %d replacements of %d by %d bytes", grown, o.Count, len(before), len(after))
 		}
-		patched, err := patch([]byte(content), edit.Unified("f", []byte(content), o.Content))
+		patched, err := patch([]byte(content), unified("f", []byte(content), o.Content))
 		if err != nil || !bytes.Equal(patched, o.Content) {
 			t.Fatalf("the diff leads to %q (%v); want %q", patched, err, o.Content)
 		}

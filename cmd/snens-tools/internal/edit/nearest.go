@@ -43,7 +43,7 @@ func slip(content []byte, old string) string {
 	}
 	if trimmed := strings.TrimSpace(old); trimmed != old && trimmed != "" && bytes.Contains(content, []byte(trimmed)) {
 		_, at := places(content, []byte(trimmed), true)
-		return fmt.Sprintf("it occurs on %s without the white space at its beginning or end", Places(at, len(at)))
+		return fmt.Sprintf("it occurs on %s without the white space at its beginning or end", Places(at, len(at), 10))
 	}
 	return ""
 }

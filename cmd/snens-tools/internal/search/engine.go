@@ -12,8 +12,8 @@ import (
 
 // Another program on the machine (ripgrep, else GNU grep) is far faster at
 // telling in which of many files a fixed text occurs. It is asked only that;
-// which lines match, and how they look, is decided here, so results are the
-// same with and without it.
+// which lines match, and how they look, is decided here, so the lines
+// shown are the same with and without it.
 
 // engine narrows lists of files.
 type engine struct {
