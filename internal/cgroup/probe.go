@@ -35,7 +35,9 @@ var probes atomic.Uint64
 // and New does to its fresh groups what worked. The number cannot change later,
 // because a kill of H would kill P.
 //
-// The error is an *UnavailableError. Call it once, before New.
+// The error is an *UnavailableError. A long-lived process calls it before New;
+// one that makes a single group may start its child first and call Probe when
+// the child was killed by nobody: Adjusted then says whether it never ran.
 func (t *Tree) Probe() error {
 	for kills := range maxKills + 1 {
 		alive, err := t.tryStart(kills)
@@ -49,6 +51,10 @@ func (t *Tree) Probe() error {
 	}
 	return unavailable("children started in a fresh group are killed at once: the group of this process, %s, was killed before this process came into it; move the process to another group", t.parent)
 }
+
+// Adjusted says that Probe found the fault: a child started in a fresh group
+// of New before it never got to its exec.
+func (t *Tree) Adjusted() bool { return t.kills > 0 }
 
 // tryStart reports whether a child in a group killed so often gets to its exec.
 func (t *Tree) tryStart(kills int) (alive bool, err error) {

@@ -14,15 +14,22 @@ import (
 // Engine starts calls. One engine serves a whole process; its methods may be
 // used from several goroutines.
 type Engine struct {
-	groups  *cgroup.Tree // nil: the fallback
-	why     error        // why there are no groups
 	orphans orphanage
+
+	mu     sync.Mutex   // guards the rest
+	groups *cgroup.Tree // nil: the fallback
+	why    error        // why there are no groups
+	probed bool
+	dead   bool // answer of bornDead
 }
 
 // Options chooses how an engine supervises.
 type Options struct {
 	// NoCgroup forces the fallback, for tests and for machines where it is wanted.
 	NoCgroup bool
+	// Probe tries a group at once, by a real clone. A process that makes many
+	// calls wants it; one that makes a single call tries when there is doubt.
+	Probe bool
 }
 
 // New looks for a cgroup hierarchy to work in. Without one the process becomes
@@ -39,12 +46,8 @@ func New(o Options) (*Engine, error) {
 	} else {
 		e.groups, e.why = cgroup.Detect()
 	}
-	if e.groups != nil {
-		// A real clone: in a group that was once killed, children die at birth
-		// and the start reports success.
-		if e.why = e.groups.Probe(); e.why != nil {
-			e.groups = nil
-		}
+	if e.groups != nil && o.Probe {
+		e.bornDead()
 	}
 	if e.groups == nil {
 		if err := e.becomeSubreaper(); err != nil {
@@ -57,10 +60,37 @@ func New(o Options) (*Engine, error) {
 // Supervision says in words how process trees are ended here; exact is false
 // for the best-effort fallback.
 func (e *Engine) Supervision() (words string, exact bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.groups != nil {
 		return "a cgroup per call", true
 	}
 	return fmt.Sprintf("session, subreaper and sweep, best effort (no cgroup: %v)", e.why), false
+}
+
+// tree is where groups are made; nil in the fallback.
+func (e *Engine) tree() *cgroup.Tree {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.groups
+}
+
+// bornDead tries, once, whether children started in fresh groups are killed at
+// birth though the start reports success, as they are for a supervisor that sits
+// in a group that was killed before it came there. Afterwards groups are made
+// so that children live, or not at all.
+func (e *Engine) bornDead() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.groups != nil && !e.probed {
+		e.probed = true
+		if err := e.groups.Probe(); err != nil {
+			e.groups, e.why, e.dead = nil, err, true
+		} else {
+			e.dead = e.groups.Adjusted()
+		}
+	}
+	return e.dead
 }
 
 // Start starts spec and returns at once. It never fails: what cannot be

@@ -23,6 +23,10 @@ func TestMain(m *testing.M) {
 		supervisorOfOne(mode == "fallback", os.Getenv("ENGINE_TEST_DIR"))
 		return
 	}
+	if home := os.Getenv("ENGINE_TEST_HOME"); home != "" {
+		inKilledGroup(home, os.Getenv("ENGINE_TEST_PROBE") != "")
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

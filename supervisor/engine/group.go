@@ -142,10 +142,11 @@ func (l *loop) needsGroup() bool {
 // were left alone and have gone since. Groups younger than age are another
 // supervisor's that is about to start its child.
 func (e *Engine) Tidy(age time.Duration) {
-	if e.groups == nil {
+	groups := e.tree()
+	if groups == nil {
 		return
 	}
-	all, _ := filepath.Glob(filepath.Join(e.groups.Parent(), "snens-*"))
+	all, _ := filepath.Glob(filepath.Join(groups.Parent(), "snens-*"))
 	for _, path := range all {
 		st, err := os.Stat(path)
 		if err != nil || time.Since(st.ModTime()) < age {

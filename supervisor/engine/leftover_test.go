@@ -1,15 +1,64 @@
 package engine_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"snens/supervisor/call"
 	"snens/supervisor/engine"
 )
+
+// inKilledGroup is what the test binary becomes to sit in a cgroup that was
+// killed once: it says what a call came to.
+func inKilledGroup(home string, probe bool) {
+	pid := []byte(strconv.Itoa(os.Getpid()))
+	if err := os.WriteFile(filepath.Join(home, "cgroup.procs"), pid, 0); err != nil {
+		panic(err)
+	}
+	e, err := engine.New(engine.Options{Probe: probe})
+	if err != nil {
+		panic(err)
+	}
+	for range 2 {
+		r := e.Run(engine.Spec{
+			Tool: "sh", CallID: call.ID(fmt.Sprintf("K%d-%s", os.Getpid(), rand.Text())), Path: "/bin/sh",
+			Argv: []string{"sh", "-c", "cat; echo alive"}, StdinBytes: []byte("fed "), Dir: "/",
+		})
+		fmt.Print(r.Content)
+	}
+	_, exact := e.Supervision()
+	fmt.Println(exact)
+}
+
+// A supervisor in a group that was killed before it came there: the kernel
+// kills what it starts in fresh groups at birth. Its calls run all the same, once.
+func TestSupervisorInAKilledGroup(t *testing.T) {
+	needGroups(t)
+	e := newEngine(t)
+	for _, probe := range []string{"", "probe"} {
+		home, err := os.MkdirTemp(e.Groups(), "snens-home-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, "cgroup.kill"), []byte("1"), 0); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("/proc/self/exe", "-test.run=^$")
+		cmd.Env = append(os.Environ(), "ENGINE_TEST_HOME="+home, "ENGINE_TEST_PROBE="+probe)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		if want := "fed alive\nfed alive\ntrue\n"; err != nil || string(out) != want {
+			t.Errorf("probe %q: %q %v, want %q", probe, out, err, want)
+		}
+		until(t, "the home to be empty", func() bool { return os.Remove(home) == nil })
+	}
+}
 
 // supervisorOfOne is what the test binary becomes to be killed: it starts the
 // deaf tree, writes the identities it is told, and waits.

@@ -88,7 +88,12 @@ func (l *loop) stream(name string) *stream {
 // run is the whole life of the call.
 func (l *loop) run() *call.Record {
 	l.start = time.Now()
-	if err := l.begin(); err != nil {
+	err := l.live()
+	if err == nil && l.neverRan() {
+		l.again()
+		err = l.live()
+	}
+	if err != nil {
 		var f *Fault
 		if !errors.As(err, &f) {
 			f = explain(l.spec, err)
@@ -96,6 +101,16 @@ func (l *loop) run() *call.Record {
 		rec := f.record(l.spec)
 		rec.StartedAt, rec.DurationMS = l.start, time.Since(l.start).Milliseconds()
 		return rec
+	}
+	l.out.finish()
+	l.err.finish()
+	return l.record()
+}
+
+// live starts the child and stays with it until its tree is settled.
+func (l *loop) live() error {
+	if err := l.begin(); err != nil {
+		return err
 	}
 	if l.spec.Timeout > 0 {
 		l.deadline = l.start.Add(l.spec.Timeout)
@@ -105,9 +120,25 @@ func (l *loop) run() *call.Record {
 		l.onTime()
 	}
 	l.settle()
-	l.out.finish()
-	l.err.finish()
-	return l.record()
+	return nil
+}
+
+// neverRan says that the child was killed by nobody before its exec: groups
+// made here kill what is born in them. The program has not run, so it may be
+// started once more.
+func (l *loop) neverRan() bool {
+	return l.status.Signaled() && l.status.Signal() == syscall.SIGKILL &&
+		!l.killed && l.killAt.IsZero() && l.tree.cgroup() != "" && !l.tree.oom() &&
+		l.out.total+l.err.total == 0 && l.engine.bornDead()
+}
+
+// again makes the loop ready for another start.
+func (l *loop) again() {
+	for _, fd := range []*int{&l.pidfd, &l.outFD, &l.errFD, &l.inFD} {
+		l.closeFD(fd)
+	}
+	l.tree.close()
+	l.exited, l.outputOpen, l.left, l.inLeft = false, false, nil, l.spec.StdinBytes
 }
 
 // untilNext is how long the loop may sleep; negative = until something happens.

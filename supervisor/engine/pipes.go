@@ -129,11 +129,14 @@ func (l *loop) feed() {
 // before anything runs: a supervisor killed at any moment leaves its trace.
 func (l *loop) makeTree() error {
 	l.tree = &sessionTree{id: string(l.spec.CallID), orph: &l.engine.orphans}
-	if l.engine.groups != nil {
-		g, err := l.engine.groups.New(string(l.spec.CallID), cgroup.Limits{Memory: l.spec.Limits.Memory, PIDs: l.spec.Limits.PIDs})
+	if groups := l.engine.tree(); groups != nil {
+		g, err := groups.New(string(l.spec.CallID), cgroup.Limits{Memory: l.spec.Limits.Memory, PIDs: l.spec.Limits.PIDs})
 		if err == nil {
 			l.tree = &groupTree{group: g, orph: &l.engine.orphans}
-		} else if err := l.engine.becomeSubreaper(); err != nil {
+		}
+	}
+	if l.tree.cgroup() == "" {
+		if err := l.engine.becomeSubreaper(); err != nil {
 			return err
 		}
 	}
