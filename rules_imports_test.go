@@ -18,12 +18,11 @@ type layer struct {
 }
 
 const (
-	sys      = "golang.org/x/sys"
-	renameio = "github.com/google/renameio/v2"
-	hclog    = "github.com/hashicorp/go-hclog"
-	ulid     = "github.com/oklog/ulid/v2"
-	words    = "supervisor/call supervisor/tool" // the vocabulary
-	leaves   = "internal/cgroup internal/confine internal/escape internal/rlimit internal/safefile internal/strictjson"
+	sys    = "golang.org/x/sys"
+	hclog  = "github.com/hashicorp/go-hclog"
+	ulid   = "github.com/oklog/ulid/v2"
+	words  = "supervisor/call supervisor/tool" // the vocabulary
+	leaves = "internal/cgroup internal/confine internal/escape internal/rlimit internal/safefile internal/strictjson"
 )
 
 // layers is the map of the module: imports go downwards only. A new package
@@ -42,9 +41,9 @@ var layers = []layer{
 	{pkg: "supervisor", ours: "supervisor/... session " + leaves, theirs: hclog + " " + sys},
 	{
 		pkg: "supervisor/discovery", ours: "supervisor/engine supervisor/pathdir " + words + " " + leaves,
-		theirs: sys + " " + renameio + " " + hclog,
+		theirs: sys + " " + hclog,
 	},
-	{pkg: "supervisor/pathdir", ours: words + " " + leaves, theirs: sys + " " + renameio},
+	{pkg: "supervisor/pathdir", ours: words + " " + leaves, theirs: sys},
 	{pkg: "supervisor/xsnens", ours: words + " " + leaves, theirs: "github.com/google/jsonschema-go"},
 	{pkg: "supervisor/engine", ours: words + " " + leaves, theirs: sys + " " + hclog},
 	{pkg: "supervisor/environ", ours: "supervisor/config " + words + " " + leaves},
@@ -58,7 +57,7 @@ var layers = []layer{
 	{pkg: "internal/confine", theirs: sys},
 	{pkg: "internal/escape", theirs: sys},
 	{pkg: "internal/rlimit", theirs: sys},
-	{pkg: "internal/safefile", theirs: sys + " " + renameio},
+	{pkg: "internal/safefile", theirs: sys},
 	{pkg: "internal/strictjson", theirs: sys},
 
 	{pkg: "internal/testneed"},

@@ -152,7 +152,9 @@ func (a *app) request(handle *supervisor.Handle, words []string, o callOptions) 
 	request := supervisor.Request{Handle: handle, Cwd: o.cwd, Timeout: time.Duration(o.timeout), Pass: !a.json}
 	if request.Pass {
 		request.Stdout, request.Stderr = a.stdout, a.stderr
-		if handle.Interface == nil && !o.noStdin {
+		// A typed tool reads what a field gives it, and arguments in JSON say
+		// it all; the caller's stdin stays the caller's.
+		if handle.Interface == nil && !o.hasArgs && !o.noStdin {
 			request.Stdin = a.stdin
 		}
 	}
@@ -170,15 +172,12 @@ func (a *app) request(handle *supervisor.Handle, words []string, o callOptions) 
 	case handle.Interface != nil:
 		object, err := handle.Interface.FromWords(words, in.read)
 		if err != nil {
-			return request, failf(0, "cannot call %s with these fields:\n%w", handle.Name, err).
-				withHint("snens tools %s shows them", handle.Name)
+			return request, failf(0, "%s", cannotCall(string(handle.Name), err.Error())).
+				withHint("snens tools %s shows its fields", handle.Name)
 		}
 		request.Args = object
 	default:
 		request.Words = words
-	}
-	if in.taken {
-		request.Stdin = nil
 	}
 	return request, nil
 }
@@ -207,7 +206,7 @@ func (a *app) remark(r *call.Record) {
 	}
 	switch {
 	case r.Message != "":
-		a.complain(r.Message, r.Hint)
+		a.complain(cannotCall(r.Tool, r.Message), r.Hint)
 	case r.Class == call.ClassRefused, r.Class == call.ClassStart:
 		a.complain(r.Content, "")
 	case r.TimedOut:
@@ -226,6 +225,18 @@ func (a *app) remark(r *call.Record) {
 		}
 		fmt.Fprintf(a.stderr, "snens: %s left processes behind:%s; survivors = \"leave\" in snens.toml lets such live\n", r.Tool, escape.Line(names))
 	}
+}
+
+// cannotCall is the message for a call that was not started; why may have one
+// line for each field.
+func cannotCall(name, why string) string {
+	switch {
+	case strings.HasPrefix(why, "cannot "):
+		return why
+	case strings.Contains(why, "\n"):
+		return "cannot call " + name + ":\n" + why
+	}
+	return "cannot call " + name + ": " + why
 }
 
 // duration is a flag: Go's notation, or a plain number of seconds as timeout(1) has it.

@@ -183,7 +183,7 @@ func definition(handle *supervisor.Handle, format string) any {
 func (a *app) printTools(listing discovery.Listing, all bool) {
 	var rows []row
 	for _, t := range listing.Tools {
-		rows = append(rows, row{[]string{string(t.Name), escape.Line(t.Essence)}, a.style.strong})
+		rows = append(rows, row{[]string{string(t.Name), escape.Line(essence(t))}, a.style.strong})
 	}
 	if all {
 		for _, q := range listing.Quarantined {
@@ -195,6 +195,17 @@ func (a *app) printTools(listing discovery.Listing, all bool) {
 		fmt.Fprintln(a.stderr, "snens: there are no tools")
 		fmt.Fprintln(a.stderr, "hint: snens new tool NAME begins one; snens alone shows the folders")
 	}
+}
+
+// essence is what a tool does, without its own name in front: that is in the
+// column beside it.
+func essence(t tool.Tool) string {
+	for _, dash := range []string{" — ", " - ", ": "} {
+		if rest, ok := strings.CutPrefix(t.Essence, string(t.Name)+dash); ok && rest != "" {
+			return rest
+		}
+	}
+	return t.Essence
 }
 
 // oneTool shows a single tool.
@@ -229,7 +240,7 @@ func (a *app) oneTool(name string, o toolsOptions) error {
 
 // describe prints a tool for a person.
 func (a *app) describe(handle *supervisor.Handle) {
-	fmt.Fprintf(a.stdout, "%s: %s\n", a.style.strong(string(handle.Name)), escape.Line(handle.Essence))
+	fmt.Fprintf(a.stdout, "%s: %s\n", a.style.strong(string(handle.Name)), escape.Line(essence(handle.Tool)))
 	if handle.Usage != "" {
 		fmt.Fprintf(a.stdout, "  %s\n", escape.Line(handle.Usage))
 	}

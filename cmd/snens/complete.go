@@ -15,18 +15,18 @@ import (
 // run a stranger's program nor wait for one.
 
 // completeName completes the name of a tool, once.
-func (a *app) completeName(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *app) completeName(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return a.toolNames(), cobra.ShellCompDirectiveNoFileComp
+	return a.toolNames(typed), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeCall completes a tool's name, then the fields of a typed tool. The
 // words of any other tool are the shell's to complete (file names).
 func (a *app) completeCall(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return a.toolNames(), cobra.ShellCompDirectiveNoFileComp
+		return a.toolNames(typed), cobra.ShellCompDirectiveNoFileComp
 	}
 	handle := a.knownTool(args[0])
 	if handle == nil || handle.Interface == nil {
@@ -34,7 +34,7 @@ func (a *app) completeCall(_ *cobra.Command, args []string, typed string) ([]cob
 	}
 	fields := handle.Interface.Fields()
 	if name, _, ok := strings.Cut(typed, "="); ok {
-		return completeValue(fields, name)
+		return completeValue(fields, name, typed)
 	}
 	var out []cobra.Completion
 	for _, f := range fields {
@@ -42,7 +42,7 @@ func (a *app) completeCall(_ *cobra.Command, args []string, typed string) ([]cob
 			name, _, _ := strings.Cut(word, "=")
 			return strings.TrimRight(name, ":@") == f.Name
 		})
-		if given && !slices.Contains(f.Types, "array") {
+		if !strings.HasPrefix(f.Name, typed) || given && !slices.Contains(f.Types, "array") {
 			continue
 		}
 		out = append(out, cobra.CompletionWithDesc(f.Name+"=", escape.Line(f.Description)))
@@ -51,26 +51,30 @@ func (a *app) completeCall(_ *cobra.Command, args []string, typed string) ([]cob
 }
 
 // completeValue completes the value of a field whose values are known.
-func completeValue(fields []xsnens.Field, name string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeValue(fields []xsnens.Field, name, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	at := slices.IndexFunc(fields, func(f xsnens.Field) bool { return f.Name == name })
 	if at < 0 || len(fields[at].Values) == 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var out []cobra.Completion
 	for _, v := range fields[at].Values {
-		out = append(out, name+"="+escape.Line(v))
+		if word := name + "=" + escape.Line(v); strings.HasPrefix(word, typed) {
+			out = append(out, word)
+		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (a *app) toolNames() []cobra.Completion {
+func (a *app) toolNames(typed string) []cobra.Completion {
 	sup, err := a.supervisor(nil)
 	if err != nil {
 		return nil
 	}
 	var names []cobra.Completion
 	for _, t := range sup.Cached() {
-		names = append(names, cobra.CompletionWithDesc(string(t.Name), escape.Line(t.Essence)))
+		if strings.HasPrefix(string(t.Name), typed) {
+			names = append(names, cobra.CompletionWithDesc(string(t.Name), escape.Line(essence(t))))
+		}
 	}
 	return names
 }

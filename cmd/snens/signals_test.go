@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -64,11 +65,12 @@ func TestASignalBeforeTheTreeRuns(t *testing.T) {
 }
 
 func TestIgnoredSignalsAreSeen(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGWINCH)
 	if ignored(unix.SIGWINCH) {
-		t.Fatal("SIGWINCH is ignored at the start")
+		t.Error("a signal that is waited for is seen as ignored")
 	}
 	signal.Ignore(unix.SIGWINCH)
-	defer signal.Reset(unix.SIGWINCH)
 	if !ignored(unix.SIGWINCH) {
 		t.Error("an ignored signal is not seen as ignored")
 	}
