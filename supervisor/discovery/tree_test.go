@@ -90,10 +90,11 @@ func (c *counter) total() int {
 	return n
 }
 
-// list runs All and fails the test on an error.
+// list runs All and fails the test on an error. (The context is not the test's:
+// that one may belong to the world outside a synctest bubble.)
 func list(t testing.TB, f *discovery.Finder, mode discovery.Mode) discovery.Listing {
 	t.Helper()
-	got, err := f.All(t.Context(), mode)
+	got, err := f.All(context.Background(), mode)
 	must(t, err)
 	return got
 }
