@@ -122,7 +122,7 @@ func (p *pass) evaluate(ctx context.Context, s spot, mode Mode) (outcome, error)
 	if err != nil {
 		return outcome{}, err
 	}
-	if keep && p.look(s).same(l) { // it did not change while we read it
+	if keep { // if it changed while we read it, the entry will not fit
 		p.finder.cache.put(e)
 	}
 	return p.finish(l, e), nil

@@ -61,11 +61,6 @@ type sight struct {
 	helpMode     uint32
 }
 
-// same: nothing that a description depends on differs.
-func (a sight) same(b sight) bool {
-	return a.cause == b.cause && a.link == b.link && a.target == b.target && a.schema == b.schema && a.help == b.help
-}
-
 // validCause judges a name.
 func validCause(name string) string {
 	_, err := tool.ParseName(name)

@@ -63,8 +63,7 @@ func (s *store) refresh() {
 		s.known = make(map[string]*entry, len(entries))
 	}
 	for i := range entries {
-		e := &entries[i]
-		if _, own := s.dirty[e.path]; e.scope == s.scope && !own {
+		if e := &entries[i]; e.scope == s.scope {
 			s.known[e.path] = e
 		}
 	}

@@ -38,7 +38,7 @@ type generation struct {
 	stamp   string
 	young   bool // see Stamp
 	tools   []tool.Ref
-	skipped []Skip
+	skipped []Skipped
 }
 
 // serves: the folder holds just these tools, and what it was built from stands.
@@ -171,7 +171,7 @@ func (o Options) read() (generation, bool) {
 }
 
 // parseContent reads back what write wrote.
-func parseContent(text string) (tools []tool.Ref, skipped []Skip, err error) {
+func parseContent(text string) (tools []tool.Ref, skipped []Skipped, err error) {
 	for row := range strings.Lines(text) {
 		kind, rest, _ := strings.Cut(strings.TrimSuffix(row, "\n"), " ")
 		word, quoted, _ := strings.Cut(rest, " ")
@@ -187,7 +187,7 @@ func parseContent(text string) (tools []tool.Ref, skipped []Skip, err error) {
 		case "tool":
 			tools = append(tools, tool.Ref{Name: name, Path: path})
 		case "skip":
-			skipped = append(skipped, Skip{Name: name, Command: path})
+			skipped = append(skipped, Skipped{Name: name, Command: path})
 		default:
 			return nil, nil, fmt.Errorf("cannot read a line that begins with %q", kind)
 		}

@@ -11,7 +11,7 @@ import (
 func TestContentComesBack(t *testing.T) {
 	g := generation{
 		tools:   []tool.Ref{{Name: "a", Path: "/with space\nand \"line\"/a"}, {Name: "b-2", Path: "/\xff/b"}},
-		skipped: []Skip{{Name: "b-2", Command: "/usr/bin/b-2"}},
+		skipped: []Skipped{{Name: "b-2", Command: "/usr/bin/b-2"}},
 	}
 	dir := t.TempDir()
 	if err := os.Mkdir(dir+"/bin", 0o700); err != nil {

@@ -46,8 +46,8 @@ type Options struct {
 	Self string
 }
 
-// Skip is a tool that got no link, and the command it would have hidden.
-type Skip struct {
+// Skipped is a tool that got no link, and the command it would have hidden.
+type Skipped struct {
 	Name    tool.Name
 	Command string // absolute path
 }
@@ -79,7 +79,7 @@ func Current(o Options, stamp Stamp) (dir string, ok bool) {
 // Ensure makes the folder hold exactly these tools. What is right already is
 // left alone. stamp must have been taken before the tools were listed, so that
 // a change in between is noticed the next time.
-func Ensure(o Options, stamp Stamp, tools []tool.Ref) (dir string, skipped []Skip, err error) {
+func Ensure(o Options, stamp Stamp, tools []tool.Ref) (dir string, skipped []Skipped, err error) {
 	if err := o.check(); err != nil {
 		return "", nil, err
 	}
@@ -127,13 +127,13 @@ func (o Options) check() error {
 }
 
 // hidden returns the tools whose link would hide a command of the system.
-func (o Options) hidden(tools []tool.Ref) []Skip {
-	var out []Skip
+func (o Options) hidden(tools []tool.Ref) []Skipped {
+	var out []Skipped
 	dirs := o.systemDirs()
 	for _, t := range tools {
 		for _, dir := range dirs {
 			if command := filepath.Join(dir, string(t.Name)); isCommand(command) {
-				out = append(out, Skip{Name: t.Name, Command: command})
+				out = append(out, Skipped{Name: t.Name, Command: command})
 				break
 			}
 		}

@@ -56,7 +56,7 @@ func (w world) command(name string, mode os.FileMode) string {
 	return path
 }
 
-func (w world) ensure(tools ...tool.Ref) (string, []pathdir.Skip) {
+func (w world) ensure(tools ...tool.Ref) (string, []pathdir.Skipped) {
 	w.t.Helper()
 	dir, skipped, err := pathdir.Ensure(w.opts, pathdir.Take(w.opts), tools)
 	must(w.t, err)
@@ -130,7 +130,7 @@ func TestAToolNamedLikeACommandGetsNoLink(t *testing.T) {
 	w.settle()
 	for range 2 { // the second answer comes from what was kept
 		dir, skipped := w.ensure(ref("grep"), ref("notes"), ref("lib"), ref("gone"))
-		if want := []pathdir.Skip{{Name: "grep", Command: command}}; !reflect.DeepEqual(skipped, want) {
+		if want := []pathdir.Skipped{{Name: "grep", Command: command}}; !reflect.DeepEqual(skipped, want) {
 			t.Errorf("skipped %v, want %v", skipped, want)
 		}
 		if got := slices.Sorted(maps.Keys(links(t, dir))); !slices.Equal(got, []string{"gone", "lib", "notes", "snens"}) {
@@ -270,7 +270,7 @@ func TestAYoungFolderIsLookedAtAgain(t *testing.T) {
 		if _, _, err := pathdir.Ensure(w.opts, young, refs); err != nil || w.generation() != before {
 			t.Errorf("rebuilt while young: %v", err)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		aged := pathdir.Take(w.opts)
 		if _, ok := pathdir.Current(w.opts, aged); ok {
 			t.Error("current although the tools were listed when the folder was young")
