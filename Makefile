@@ -10,7 +10,7 @@
 PREFIX    ?= /usr/local
 DESTDIR   ?=
 GO        ?= go
-VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0-dev)
+VERSION   ?= $(shell git describe --tags --dirty 2>/dev/null || echo 0.1.0-dev+$$(git rev-parse --short HEAD 2>/dev/null || echo local))
 FUZZTIME  ?= 10s
 BENCHTIME ?= 20x
 

@@ -1,11 +1,15 @@
 package snens_test
 
 import (
+	"os"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"snens/supervisor/call"
 )
 
 func TestReadmeNamesTheTwoCommands(t *testing.T) {
@@ -13,6 +17,43 @@ func TestReadmeNamesTheTwoCommands(t *testing.T) {
 	for _, command := range []string{"make demo", "make test"} {
 		if !strings.Contains(readme, command) {
 			t.Errorf("README.md does not name `%s`", command)
+		}
+	}
+}
+
+// Links and names of pages in what people read first must lead somewhere.
+func TestPagesThatAreNamedExist(t *testing.T) {
+	page := regexp.MustCompile("`?((?:docs/)?[A-Za-z-]+\\.md)`?")
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "docs/tools.md", "docs/config.md", "docs/x-snens.md", "docs/shipped.md"} {
+		for _, found := range page.FindAllStringSubmatch(readFile(t, name), -1) {
+			if _, err := os.Stat(found[1]); err != nil {
+				t.Errorf("%s names %s, which does not exist", name, found[1])
+			}
+		}
+	}
+}
+
+// docs/tools.md has every key of the result record and every class.
+func TestTheRecordIsDocumented(t *testing.T) {
+	documented := map[string]bool{}
+	for _, row := range tableRows(readFile(t, "docs/tools.md")) {
+		for key := range strings.SplitSeq(row[0], ",") {
+			documented[strings.Trim(key, " `")] = true
+		}
+	}
+	record := reflect.TypeFor[call.Record]()
+	for i := range record.NumField() {
+		key, _, _ := strings.Cut(record.Field(i).Tag.Get("json"), ",")
+		if key != "-" && !documented[key] {
+			t.Errorf("docs/tools.md lacks the key %s of the result record", key)
+		}
+	}
+	for _, class := range []call.Class{
+		call.ClassOK, call.ClassEmpty, call.ClassRetry, call.ClassUsage, call.ClassError,
+		call.ClassSignal, call.ClassTimeout, call.ClassCancelled, call.ClassRefused, call.ClassStart,
+	} {
+		if !documented[string(class)] {
+			t.Errorf("docs/tools.md lacks the class %s", class)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -28,9 +27,9 @@ type app struct {
 	style style
 }
 
-// getenv is the last value of a variable, as the kernel's exec would give it.
+// getenv is the value of a variable: the first one, as for getenv(3).
 func (a *app) getenv(name string) string {
-	for _, kv := range slices.Backward(a.env) {
+	for _, kv := range a.env {
 		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
 			return v
 		}
