@@ -22,7 +22,7 @@ const (
 	hclog  = "github.com/hashicorp/go-hclog"
 	ulid   = "github.com/oklog/ulid/v2"
 	words  = "supervisor/call supervisor/tool" // the vocabulary
-	leaves = "internal/cgroup internal/confine internal/escape internal/rlimit internal/safefile internal/strictjson"
+	leaves = "internal/cgroup internal/confine internal/escape internal/rlimit internal/safefile internal/strictjson internal/tomlread"
 )
 
 // layers is the map of the module: imports go downwards only. A new package
@@ -47,7 +47,7 @@ var layers = []layer{
 	{pkg: "supervisor/xsnens", ours: words + " " + leaves, theirs: "github.com/google/jsonschema-go"},
 	{pkg: "supervisor/engine", ours: words + " " + leaves, theirs: sys + " " + hclog},
 	{pkg: "supervisor/environ", ours: "supervisor/config " + words + " " + leaves},
-	{pkg: "supervisor/config", ours: words + " " + leaves, theirs: "github.com/BurntSushi/toml " + sys},
+	{pkg: "supervisor/config", ours: words + " " + leaves, theirs: sys},
 	{pkg: "session", ours: words + " " + leaves, theirs: ulid + " " + sys},
 
 	{pkg: "supervisor/call", pure: true},
@@ -59,6 +59,7 @@ var layers = []layer{
 	{pkg: "internal/rlimit", theirs: sys},
 	{pkg: "internal/safefile", theirs: sys},
 	{pkg: "internal/strictjson", theirs: sys},
+	{pkg: "internal/tomlread", ours: "internal/escape", theirs: "github.com/BurntSushi/toml"},
 
 	{pkg: "internal/testneed"},
 	{pkg: "internal/dev/testrun"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"snens/internal/escape"
+	"snens/internal/tomlread"
 	"snens/supervisor/tool"
 )
 
@@ -103,18 +104,18 @@ func (c *Config) String() string {
 	if c.Path == "" {
 		b.WriteString("# no configuration file\n")
 	} else {
-		fmt.Fprintf(&b, "# %s\n", quote(c.Path))
+		fmt.Fprintf(&b, "# %s\n", tomlread.Quote(c.Path))
 	}
-	line("tools_dir", quoteAll(c.ToolsDir))
-	line("sessions_dir", quote(c.SessionsDir))
-	line("timeout", quote(c.Timeout.String()))
-	line("grace", quote(c.Grace.String()))
-	line("output", sizeText(c.Output))
-	line("spill_max", sizeText(c.SpillMax))
-	line("survivors", quote(string(c.Survivors)))
+	line("tools_dir", tomlread.QuoteAll(c.ToolsDir))
+	line("sessions_dir", tomlread.Quote(c.SessionsDir))
+	line("timeout", tomlread.Quote(c.Timeout.String()))
+	line("grace", tomlread.Quote(c.Grace.String()))
+	line("output", tomlread.SizeText(c.Output))
+	line("spill_max", tomlread.SizeText(c.SpillMax))
+	line("survivors", tomlread.Quote(string(c.Survivors)))
 	line("concurrency", fmt.Sprint(c.Concurrency))
-	line("env_allow", quoteAll(c.EnvAllow))
-	line("run.shell", quote(c.Run.Shell))
+	line("env_allow", tomlread.QuoteAll(c.EnvAllow))
+	line("run.shell", tomlread.Quote(c.Run.Shell))
 	for _, name := range c.toolNames() {
 		c.Tools[name].print("tool."+string(name), line)
 	}
@@ -135,29 +136,29 @@ func (t Tool) print(key string, line func(key, value string)) {
 		line(key+".env", "{"+strings.Join(vars, ", ")+"}")
 	}
 	if t.EnvPass != nil {
-		line(key+".env_pass", quoteAll(t.EnvPass))
+		line(key+".env_pass", tomlread.QuoteAll(t.EnvPass))
 	}
 	l := t.Limits
 	for _, x := range []struct {
 		name, value string
 		set         bool
 	}{
-		{"memory", sizeText(l.Memory), l.Memory != 0},
+		{"memory", tomlread.SizeText(l.Memory), l.Memory != 0},
 		{"pids", fmt.Sprint(l.PIDs), l.PIDs != 0},
-		{"cpu", quote(l.CPU.String()), l.CPU != 0},
+		{"cpu", tomlread.Quote(l.CPU.String()), l.CPU != 0},
 		{"open_files", fmt.Sprint(l.OpenFiles), l.OpenFiles != 0},
-		{"timeout", quote(l.Timeout.String()), l.Timeout != 0},
-		{"output", sizeText(l.Output), l.Output != 0},
+		{"timeout", tomlread.Quote(l.Timeout.String()), l.Timeout != 0},
+		{"output", tomlread.SizeText(l.Output), l.Output != 0},
 	} {
 		if x.set {
 			line(key+".limits."+x.name, x.value)
 		}
 	}
 	if l.Grace != nil {
-		line(key+".limits.grace", quote(l.Grace.String()))
+		line(key+".limits.grace", tomlread.Quote(l.Grace.String()))
 	}
 	if t.Sandbox != "" {
-		line(key+".sandbox", quote(string(t.Sandbox)))
+		line(key+".sandbox", tomlread.Quote(string(t.Sandbox)))
 	}
 	if t.RequireSchema {
 		line(key+".require_schema", "true")

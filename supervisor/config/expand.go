@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"snens/internal/tomlread"
 )
 
 // expander knows the folders that paths of the file may begin with.
@@ -40,11 +42,11 @@ func (e expander) expand(path string) (full, missing string, err error) {
 	case isVariable && knownXDG(variable):
 		base, missing = e.xdgDir(variable)
 	case isVariable:
-		return "", "", fmt.Errorf("%s begins with $%s; only $HOME and %s are known", quote(path), variable, xdgList())
+		return "", "", fmt.Errorf("%s begins with $%s; only $HOME and %s are known", tomlread.Quote(path), variable, xdgList())
 	case strings.HasPrefix(first, "~"):
-		return "", "", fmt.Errorf("%s names another user's home; write it out", quote(path))
+		return "", "", fmt.Errorf("%s names another user's home; write it out", tomlread.Quote(path))
 	default:
-		return "", "", fmt.Errorf("%s is not absolute; begin with /, ~/ or $XDG_CONFIG_HOME/ and the like", quote(path))
+		return "", "", fmt.Errorf("%s is not absolute; begin with /, ~/ or $XDG_CONFIG_HOME/ and the like", tomlread.Quote(path))
 	}
 	if missing != "" {
 		return "", missing, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"snens/internal/tomlread"
 	"snens/supervisor/tool"
 )
 
@@ -36,32 +37,32 @@ var topKeys = []key{
 	{
 		"tools_dir", "list of paths", `["~/.config/snens/tools", "/etc/snens/tools", "/usr/local/lib/snens/tools", "/usr/lib/snens/tools"]`,
 		func(d *decoder, p []string, v any) {
-			d.strings(p, v, &d.cfg.ToolsDir, func(p []string, s string) (string, bool) { return d.path(p, s) })
+			d.Strings(p, v, &d.cfg.ToolsDir, func(p []string, s string) (string, bool) { return d.path(p, s) })
 		},
 	},
 	{
 		"sessions_dir", "path", `"$XDG_STATE_HOME/snens/sessions"`,
 		func(d *decoder, p []string, v any) {
 			var s string
-			if d.string(p, v, &s) {
+			if d.String(p, v, &s) {
 				d.cfg.SessionsDir, _ = d.path(p, s)
 			}
 		},
 	},
-	{"timeout", "time", `"120s"`, func(d *decoder, p []string, v any) { d.duration(p, v, time.Millisecond, &d.cfg.Timeout) }},
-	{"grace", "time", `"3s"`, func(d *decoder, p []string, v any) { d.duration(p, v, 0, &d.cfg.Grace) }},
-	{"output", "size", `"64KiB"`, func(d *decoder, p []string, v any) { d.size(p, v, 1, maxOutput, &d.cfg.Output) }},
-	{"spill_max", "size", `"64MiB"`, func(d *decoder, p []string, v any) { d.size(p, v, 0, maxSpill, &d.cfg.SpillMax) }},
+	{"timeout", "time", `"120s"`, func(d *decoder, p []string, v any) { d.Duration(p, v, time.Millisecond, &d.cfg.Timeout) }},
+	{"grace", "time", `"3s"`, func(d *decoder, p []string, v any) { d.Duration(p, v, 0, &d.cfg.Grace) }},
+	{"output", "size", `"64KiB"`, func(d *decoder, p []string, v any) { d.Size(p, v, 1, maxOutput, &d.cfg.Output) }},
+	{"spill_max", "size", `"64MiB"`, func(d *decoder, p []string, v any) { d.Size(p, v, 0, maxSpill, &d.cfg.SpillMax) }},
 	{
 		"survivors", "word", `"kill"`,
 		func(d *decoder, p []string, v any) {
-			d.word(p, v, []string{string(SurvivorsKill), string(SurvivorsLeave)}, (*string)(&d.cfg.Survivors))
+			d.Word(p, v, []string{string(SurvivorsKill), string(SurvivorsLeave)}, (*string)(&d.cfg.Survivors))
 		},
 	},
-	{"concurrency", "integer", `8`, func(d *decoder, p []string, v any) { d.integer(p, v, 1, maxParallel, &d.cfg.Concurrency) }},
+	{"concurrency", "integer", `8`, func(d *decoder, p []string, v any) { d.Integer(p, v, 1, maxParallel, &d.cfg.Concurrency) }},
 	{
 		"env_allow", "list of names", `[]`,
-		func(d *decoder, p []string, v any) { d.strings(p, v, &d.cfg.EnvAllow, d.checked(CheckPattern)) },
+		func(d *decoder, p []string, v any) { d.Strings(p, v, &d.cfg.EnvAllow, d.checked(CheckPattern)) },
 	},
 	{"tool", "table of tables", ``, takeTools},
 	{"run", "table", ``, func(d *decoder, p []string, v any) { d.table(p, v, runKeys) }},
@@ -71,44 +72,38 @@ var toolKeys = []key{
 	{"env", "table of strings", ``, takeEnv},
 	{
 		"env_pass", "list of names", `[]`,
-		func(d *decoder, p []string, v any) { d.strings(p, v, &d.tool.EnvPass, d.checked(CheckVariable)) },
+		func(d *decoder, p []string, v any) { d.Strings(p, v, &d.tool.EnvPass, d.checked(CheckVariable)) },
 	},
 	{"limits", "table", ``, func(d *decoder, p []string, v any) { d.table(p, v, limitKeys) }},
 	{"sandbox", "word", `"none"`, takeSandbox},
 	{
 		"require_schema", "boolean", `false`,
-		func(d *decoder, p []string, v any) {
-			b, ok := v.(bool)
-			if !ok {
-				d.wrongType(p, "true or false", v)
-			}
-			d.tool.RequireSchema = b
-		},
+		func(d *decoder, p []string, v any) { d.Bool(p, v, &d.tool.RequireSchema) },
 	},
 }
 
 var limitKeys = []key{
-	{"memory", "size", ``, func(d *decoder, p []string, v any) { d.size(p, v, minMemory, maxMemory, &d.tool.Limits.Memory) }},
-	{"pids", "integer", ``, func(d *decoder, p []string, v any) { d.integer(p, v, 1, maxPIDs, &d.tool.Limits.PIDs) }},
+	{"memory", "size", ``, func(d *decoder, p []string, v any) { d.Size(p, v, minMemory, maxMemory, &d.tool.Limits.Memory) }},
+	{"pids", "integer", ``, func(d *decoder, p []string, v any) { d.Integer(p, v, 1, maxPIDs, &d.tool.Limits.PIDs) }},
 	{
 		"cpu", "time", ``,
 		func(d *decoder, p []string, v any) {
-			d.duration(p, v, time.Second, &d.tool.Limits.CPU)
+			d.Duration(p, v, time.Second, &d.tool.Limits.CPU)
 			if d.tool.Limits.CPU%time.Second != 0 {
-				d.fail(p, "must be whole seconds, which is what the kernel counts")
+				d.Fail(p, "must be whole seconds, which is what the kernel counts")
 			}
 		},
 	},
-	{"open_files", "integer", ``, func(d *decoder, p []string, v any) { d.integer(p, v, minFiles, maxFiles, &d.tool.Limits.OpenFiles) }},
-	{"timeout", "time", ``, func(d *decoder, p []string, v any) { d.duration(p, v, time.Millisecond, &d.tool.Limits.Timeout) }},
+	{"open_files", "integer", ``, func(d *decoder, p []string, v any) { d.Integer(p, v, minFiles, maxFiles, &d.tool.Limits.OpenFiles) }},
+	{"timeout", "time", ``, func(d *decoder, p []string, v any) { d.Duration(p, v, time.Millisecond, &d.tool.Limits.Timeout) }},
 	{
 		"grace", "time", ``,
 		func(d *decoder, p []string, v any) {
 			d.tool.Limits.Grace = new(time.Duration)
-			d.duration(p, v, 0, d.tool.Limits.Grace)
+			d.Duration(p, v, 0, d.tool.Limits.Grace)
 		},
 	},
-	{"output", "size", ``, func(d *decoder, p []string, v any) { d.size(p, v, 1, maxOutput, &d.tool.Limits.Output) }},
+	{"output", "size", ``, func(d *decoder, p []string, v any) { d.Size(p, v, 1, maxOutput, &d.tool.Limits.Output) }},
 }
 
 var runKeys = []key{
@@ -119,14 +114,14 @@ var runKeys = []key{
 func takeTools(d *decoder, path []string, v any) {
 	tables, ok := v.(map[string]any)
 	if !ok {
-		d.wrongType(path, "tables, each written as [tool.NAME]", v)
+		d.WrongType(path, "tables, each written as [tool.NAME]", v)
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
-		at := child(path, name)
+		at := tomlread.Child(path, name)
 		n, err := tool.ParseName(name)
 		if err != nil {
-			d.failAt(d.find(at).key, "%s: %s", keyText(at), err)
+			d.FailKey(at, "%s", err)
 			continue
 		}
 		d.tool = &Tool{}
@@ -139,21 +134,21 @@ func takeTools(d *decoder, path []string, v any) {
 func takeEnv(d *decoder, path []string, v any) {
 	table, ok := v.(map[string]any)
 	if !ok {
-		d.wrongType(path, `a table such as {LANG = "C"}`, v)
+		d.WrongType(path, `a table such as {LANG = "C"}`, v)
 		return
 	}
 	d.tool.Env = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(table)) {
-		at := child(path, name)
+		at := tomlread.Child(path, name)
 		if err := CheckVariable(name); err != nil {
-			d.failAt(d.find(at).key, "%s: %s", keyText(at), err)
+			d.FailKey(at, "%s", err)
 			continue
 		}
 		var value string
 		switch {
-		case !d.string(at, table[name], &value):
+		case !d.String(at, table[name], &value):
 		case strings.IndexByte(value, 0) >= 0:
-			d.fail(at, "a variable cannot hold a NUL character")
+			d.Fail(at, "a variable cannot hold a NUL character")
 		default:
 			d.tool.Env[name] = value
 		}
@@ -163,18 +158,18 @@ func takeEnv(d *decoder, path []string, v any) {
 func takeSandbox(d *decoder, path []string, v any) {
 	words := []string{string(SandboxNone), string(SandboxReadOnly), string(SandboxWorkspace)}
 	// Running without the restriction that was asked for is no answer.
-	if d.word(path, v, words, (*string)(&d.tool.Sandbox)) && d.tool.Sandbox != SandboxNone {
-		d.fail(path, `sandbox profiles are not available in this version; write "none" or remove the key`)
+	if d.Word(path, v, words, (*string)(&d.tool.Sandbox)) && d.tool.Sandbox != SandboxNone {
+		d.Fail(path, `sandbox profiles are not available in this version; write "none" or remove the key`)
 	}
 }
 
 func takeShell(d *decoder, path []string, v any) {
 	var s string
-	if !d.string(path, v, &s) {
+	if !d.String(path, v, &s) {
 		return
 	}
 	if s == "" || strings.IndexByte(s, 0) >= 0 {
-		d.fail(path, "must be the name or the absolute path of a shell")
+		d.Fail(path, "must be the name or the absolute path of a shell")
 		return
 	}
 	if !strings.ContainsRune(s, filepath.Separator) && !strings.HasPrefix(s, "~") && !strings.HasPrefix(s, "$") {
@@ -188,7 +183,7 @@ func takeShell(d *decoder, path []string, v any) {
 func (d *decoder) checked(check func(string) error) func([]string, string) (string, bool) {
 	return func(path []string, s string) (string, bool) {
 		if err := check(s); err != nil {
-			d.fail(path, "%s", err)
+			d.Fail(path, "%s", err)
 			return "", false
 		}
 		return s, true
@@ -201,10 +196,10 @@ func (d *decoder) path(at []string, s string) (string, bool) {
 	full, missing, err := d.env.expand(s)
 	switch {
 	case err != nil:
-		d.fail(at, "%s", err)
+		d.Fail(at, "%s", err)
 		return "", false
 	case missing != "":
-		d.cfg.note("%s: %s is passed over: %s", keyText(at), quote(s), missing)
+		d.cfg.note("%s: %s is passed over: %s", tomlread.KeyText(at), tomlread.Quote(s), missing)
 		return "", false
 	}
 	return full, true

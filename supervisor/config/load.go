@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"snens/internal/safefile"
+	"snens/internal/tomlread"
 	"snens/supervisor/tool"
 )
 
@@ -118,7 +119,7 @@ func (c *Config) defaults(e expander) {
 func (c *Config) defaultPath(e expander, key, path string) (string, bool) {
 	full, missing, err := e.expand(path)
 	if err != nil || missing != "" {
-		c.note("%s: %s is passed over: %s", key, quote(path), missing)
+		c.note("%s: %s is passed over: %s", key, tomlread.Quote(path), missing)
 		return "", false
 	}
 	return full, true

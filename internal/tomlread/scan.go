@@ -1,4 +1,4 @@
-package config
+package tomlread
 
 import (
 	"strconv"
@@ -154,7 +154,7 @@ func (s *scanner) array(path []string) {
 		start := s.at
 		item := path
 		if len(path) < maxDepth {
-			item = child(path, "["+strconv.Itoa(i)+"]")
+			item = Item(path, i)
 			s.note(item, place(s.at), place(s.at))
 		}
 		s.value(item)

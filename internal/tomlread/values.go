@@ -1,4 +1,4 @@
-package config
+package tomlread
 
 import (
 	"fmt"
@@ -10,14 +10,11 @@ import (
 	"snens/internal/escape"
 )
 
-// maxDuration bounds every time in the file: a week.
-const maxDuration = 168 * time.Hour
-
 // parseDuration reads "90s", "1m30s", "0.5s" and the like.
 func parseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, fmt.Errorf(`%s is no time; write one as "90s" or "1m30s", or a number of seconds`, quote(s))
+		return 0, fmt.Errorf(`%s is no time; write one as "90s" or "1m30s", or a number of seconds`, Quote(s))
 	}
 	return d, nil
 }
@@ -40,30 +37,31 @@ func parseSize(s string) (int64, error) {
 	}
 	n, err := strconv.ParseUint(number, 10, 63)
 	if err != nil || (n > 0 && int64(n) > math.MaxInt64/unit) {
-		return 0, fmt.Errorf(`%s is no size; write one as "64KiB", "512MiB", "2GiB", or a number of bytes`, quote(s))
+		return 0, fmt.Errorf(`%s is no size; write one as "64KiB", "512MiB", "2GiB", or a number of bytes`, Quote(s))
 	}
 	return int64(n) * unit, nil
 }
 
-// sizeText prints a size in the largest unit that divides it.
-func sizeText(n int64) string {
+// SizeText prints a size in the largest unit that divides it.
+func SizeText(n int64) string {
 	for _, u := range []int{3, 2, 1, 0} {
 		if n != 0 && n%units[u].bytes == 0 {
-			return quote(strconv.FormatInt(n/units[u].bytes, 10) + units[u].name)
+			return Quote(strconv.FormatInt(n/units[u].bytes, 10) + units[u].name)
 		}
 	}
 	return strconv.FormatInt(n, 10)
 }
 
-// quote prints a text as a string of the file, fit for a terminal.
-func quote(s string) string {
+// Quote prints a text as a string of the file, fit for a terminal.
+func Quote(s string) string {
 	return `"` + escape.Line(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)) + `"`
 }
 
-func quoteAll(list []string) string {
+// QuoteAll prints a list of strings as the file would hold it.
+func QuoteAll(list []string) string {
 	quoted := make([]string, len(list))
 	for i, s := range list {
-		quoted[i] = quote(s)
+		quoted[i] = Quote(s)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
