@@ -25,15 +25,16 @@ type places map[string]struct{ key, value place }
 func pathKey(path []string) string { return strings.Join(path, "\x00") }
 
 func scan(text string) places {
-	s := &scanner{text: text, found: places{}}
+	s := &scanner{text: text, found: places{}, tables: map[string]int{}}
 	s.document()
 	return s.found
 }
 
 type scanner struct {
-	text  string
-	at    int
-	found places
+	text   string
+	at     int
+	found  places
+	tables map[string]int // how many tables [[path]] there are so far
 }
 
 func (s *scanner) document() {
@@ -45,11 +46,37 @@ func (s *scanner) document() {
 			return
 		case s.text[s.at] == '[':
 			s.skip("[")
-			s.skip("[")
-			table = s.keys(nil)
+			table = s.header(s.skip("["))
 			s.line()
 		default:
 			s.pair(table)
+		}
+	}
+}
+
+// header takes the name of a table and returns the path of what follows it: for
+// [[a]] that is the next item of a, and [a.b] lies in the last item of a.
+func (s *scanner) header(item bool) []string {
+	var path []string
+	for {
+		s.blank(false)
+		start := place(s.at)
+		if part := s.key(); len(path) < maxDepth {
+			path = append(path, part)
+			s.note(path, start, start)
+		}
+		s.blank(false)
+		more := s.skip(".")
+		key := pathKey(path)
+		if item && !more {
+			s.tables[key]++
+		}
+		if n := s.tables[key]; n > 0 && len(path) < maxDepth {
+			path = Item(path, n-1)
+			s.note(path, start, start)
+		}
+		if !more {
+			return path
 		}
 	}
 }

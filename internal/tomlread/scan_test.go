@@ -9,6 +9,33 @@ import (
 	"snens/internal/tomlread"
 )
 
+// Each table of a list of tables has its own places.
+func TestTablesOfAList(t *testing.T) {
+	found := tomlread.Positions("[[rule]]\nid = 'a'\nargs = [1, {k = 2}]\n\n  [[rule]]\nid = 'b'\n[rule.approve]\nneed = 1\n[[rule.more]]\nx.y = 1\n[[rule.more]]\nx = 2\n[[rule]]\nid = 'c'\n[other]\nid = 1\n")
+	for path, want := range map[string][2]int{
+		"rule":                      {1, 3},
+		"rule [0]":                  {1, 3},
+		"rule [0] id":               {2, 1},
+		"rule [0] args [1] k":       {3, 13},
+		"rule [1]":                  {5, 5},
+		"rule [1] id":               {6, 1},
+		"rule [1] approve":          {7, 7},
+		"rule [1] approve need":     {8, 1},
+		"rule [1] more [0] x y":     {10, 3},
+		"rule [1] more [1] x":       {12, 1},
+		"rule [2] id":               {14, 1},
+		"other id":                  {16, 1},
+		"rule [0] approve":          {0, 0},
+		"rule [1] args":             {0, 0},
+		"other [0]":                 {0, 0},
+		"rule [1] more [0] x [0] y": {0, 0},
+	} {
+		if got := found[strings.ReplaceAll(path, " ", "\x00")]; got != want {
+			t.Errorf("%s is at %v, want %v", path, got, want)
+		}
+	}
+}
+
 // plain lists the keys of parsed values that are not inside lists.
 func plain(prefix string, v map[string]any) []string {
 	var out []string
