@@ -12,7 +12,6 @@ DESTDIR   ?=
 GO        ?= go
 VERSION   ?= $(shell git describe --tags --dirty 2>/dev/null || echo 0.1.0-dev+$$(git rev-parse --short HEAD 2>/dev/null || echo local))
 FUZZTIME  ?= 10s
-BENCHTIME ?= 20x
 
 GOBUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 CACHE     := $(CURDIR)/.cache
@@ -51,7 +50,7 @@ gen:
 	SNENS_GENERATE=1 $(GO) test -count=1 -run '^TestGenerated' . ./cmd/...
 
 bench: build
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
+	$(GO) run ./internal/dev/bench -bin bin
 
 fuzz:
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" bash scripts/fuzz

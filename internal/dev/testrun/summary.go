@@ -84,15 +84,10 @@ func (s *summary) add(e event, out io.Writer) {
 	}
 }
 
-// closing says whether a line of package output is one of those with which
-// go test closes a package that has tests, or the seed it was shuffled with.
+// closing says whether a line of package output is the one with which go test
+// closes a package that has tests.
 func closing(line string) bool {
-	for _, prefix := range []string{"ok  \t", "FAIL\t", "-test.shuffle "} {
-		if strings.HasPrefix(line, prefix) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "FAIL\t")
 }
 
 // reason is what a skipped test printed last, without file and line.

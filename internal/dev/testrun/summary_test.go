@@ -20,6 +20,7 @@ func TestSummary(t *testing.T) {
 {"Action":"pass","Package":"p/a"}
 not json
 {"ImportPath":"p/c","Action":"build-output","Output":"c.go:1: broken\n"}
+{"Action":"output","Package":"p/b","Output":"-test.shuffle 43\n"}
 {"Action":"output","Package":"p/b","Test":"TestBad","Output":"    b_test.go:9: wrong\n"}
 {"Action":"fail","Package":"p/b","Test":"TestBad"}
 {"Action":"output","Package":"p/b","Output":"panic: at the end\n"}
@@ -27,12 +28,12 @@ not json
 {"Action":"fail","Package":"p/b"}
 {"Action":"output","Package":"p/d","Output":"?   \tp/d\t[no test files]\n"}
 {"Action":"skip","Package":"p/d"}`
-	const want = `-test.shuffle 42
-ok  	p/a	0.1s
+	const want = `ok  	p/a	0.1s
 not json
 c.go:1: broken
     b_test.go:9: wrong
 FAIL	p/b	0.2s
+-test.shuffle 43
 panic: at the end
 
 skipped:
