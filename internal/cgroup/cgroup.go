@@ -76,15 +76,15 @@ func Detect() (*Tree, error) {
 }
 
 func readSelf() ([]mount, membership, error) {
-	text, err := os.ReadFile("/proc/self/mountinfo")
+	text, err := readControl("/proc/self/mountinfo")
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot list the mounts: %w", err)
 	}
-	groups, err := os.ReadFile("/proc/self/cgroup")
+	groups, err := readControl("/proc/self/cgroup")
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot find this process's group: %w", err)
 	}
-	return parseMounts(string(text)), parseMembership(string(groups)), nil
+	return parseMounts(text), parseMembership(groups), nil
 }
 
 func detect(mounts []mount, own membership) (*Tree, error) {
@@ -182,11 +182,35 @@ func (t *Tree) Describe() string {
 
 // readWord is the trimmed content of a control file, "" when unreadable.
 func readWord(folder, file string) string {
-	b, err := os.ReadFile(filepath.Join(folder, file))
+	text, err := readControl(filepath.Join(folder, file))
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(b))
+	return strings.TrimSpace(text)
+}
+
+// readControl reads a file of the kernel's. os.ReadFile would first try to have
+// it watched for readiness, which takes as long as all the rest.
+func readControl(path string) (string, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	var text []byte
+	var buf [4096]byte
+	for {
+		n, err := unix.Read(fd, buf[:])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return "", &os.PathError{Op: "read", Path: path, Err: err}
+		case n == 0:
+			return string(text), nil
+		default:
+			text = append(text, buf[:n]...)
+		}
+	}
 }
 
 func writeControl(folder, file, value string) error {

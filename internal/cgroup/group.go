@@ -39,7 +39,10 @@ func (t *Tree) New(name string, l Limits) (*Group, error) {
 	if !validName(name) {
 		return nil, fmt.Errorf("cannot name a group %q: 1 to 64 letters, digits, _ and - are allowed", name)
 	}
-	can := t.Can()
+	var can Limited
+	if l != (Limits{}) {
+		can = t.Can()
+	}
 	if t.free {
 		if err := t.handDown(l, can); err != nil {
 			return nil, err
@@ -57,11 +60,11 @@ func (t *Tree) New(name string, l Limits) (*Group, error) {
 }
 
 func (g *Group) prepare(t *Tree, l Limits, can Limited) error {
-	dir, err := os.Open(g.path)
+	fd, err := unix.Open(g.path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("cannot open a group: %w", err)
+		return fmt.Errorf("cannot open a group: %w", &os.PathError{Op: "open", Path: g.path, Err: err})
 	}
-	g.dir = dir
+	g.dir = os.NewFile(uintptr(fd), g.path)
 	for range t.kills {
 		if err := writeControl(g.path, "cgroup.kill", "1"); err != nil {
 			return fmt.Errorf("cannot prepare the group %s: %w", g.path, err)

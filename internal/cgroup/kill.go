@@ -24,14 +24,14 @@ func gone(err error) bool {
 func (g *Group) PIDs() ([]int, error) {
 	var list []int
 	err := walk(g.path, func(folder string) error {
-		text, err := os.ReadFile(filepath.Join(folder, "cgroup.procs"))
+		text, err := readControl(filepath.Join(folder, "cgroup.procs"))
 		if gone(err) || errors.Is(err, unix.EOPNOTSUPP) {
 			return nil // a threaded group: its processes are listed above it
 		}
 		if err != nil {
 			return fmt.Errorf("cannot list the processes of %s: %w", folder, err)
 		}
-		list = append(list, parsePIDs(string(text))...)
+		list = append(list, parsePIDs(text)...)
 		return nil
 	})
 	slices.Sort(list)

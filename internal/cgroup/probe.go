@@ -132,9 +132,9 @@ func (t *Tree) Delegate() error {
 
 // direct lists the processes of the group without those of groups below.
 func (g *Group) direct() ([]int, error) {
-	text, err := os.ReadFile(filepath.Join(g.path, "cgroup.procs"))
+	text, err := readControl(filepath.Join(g.path, "cgroup.procs"))
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the processes of %s: %w", g.path, err)
 	}
-	return parsePIDs(string(text)), nil
+	return parsePIDs(text), nil
 }

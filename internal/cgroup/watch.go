@@ -30,14 +30,14 @@ func (g *Group) OpenEvents() (*os.File, error) {
 // Populated reports whether the group or one below it has a living process.
 // One that is gone has none.
 func (g *Group) Populated() (bool, error) {
-	text, err := os.ReadFile(filepath.Join(g.path, "cgroup.events"))
+	text, err := readControl(filepath.Join(g.path, "cgroup.events"))
 	if gone(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("cannot read the state of the group: %w", err)
 	}
-	return populated(string(text)), nil
+	return populated(text), nil
 }
 
 func populated(events string) bool {

@@ -15,6 +15,7 @@ import (
 // used from several goroutines.
 type Engine struct {
 	orphans orphanage
+	pieces  sync.Pool // of *[pieceSize]byte, for the output of calls
 
 	mu     sync.Mutex   // guards the rest
 	groups *cgroup.Tree // nil: the fallback
@@ -36,6 +37,7 @@ type Options struct {
 // a subreaper, so that daemons a tool leaves behind can still be found.
 func New(o Options) (*Engine, error) {
 	e := &Engine{}
+	e.pieces.New = func() any { return new([pieceSize]byte) }
 	// A descriptor that the supervisor itself was started with (5>file, a
 	// listener) must not reach a tool.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {

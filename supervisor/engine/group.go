@@ -29,6 +29,9 @@ func (t *groupTree) exited()                       {}
 func (t *groupTree) oom() bool                     { return t.group.OOMKilled() }
 
 func (t *groupTree) members() []call.Survivor {
+	if t.empty() {
+		return nil // one file to read instead of a walk
+	}
 	pids, _ := t.group.PIDs()
 	out := make([]call.Survivor, 0, len(pids))
 	for _, pid := range pids {

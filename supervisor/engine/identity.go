@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"snens/internal/cgroup"
@@ -12,13 +13,13 @@ import (
 
 // bootID tells this boot from every other: a pid or a group written down before
 // a restart of the machine means nothing after it.
-func bootID() string {
+var bootID = sync.OnceValue(func() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(b))
-}
+})
 
 // identity is what is written down of the call once its child runs.
 func (l *loop) identity() Identity {

@@ -39,7 +39,8 @@ type loop struct {
 	inFD       int // write end, -1 when closed
 	inLeft     []byte
 	out, err   *stream
-	buf        []byte
+	piece      *[pieceSize]byte // borrowed from the engine
+	buf        []byte           // piece, or a bigger one
 
 	start     time.Time
 	deadline  time.Time // of the time limit; zero = none
@@ -67,7 +68,7 @@ func (e *Engine) prepare(s Spec) (*loop, *call.Record) {
 	if f := checkDir(s.Dir); f != nil {
 		return nil, f.record(s)
 	}
-	l := &loop{engine: e, spec: s, pidfd: -1, outFD: -1, errFD: -1, inFD: -1, inLeft: s.StdinBytes, buf: make([]byte, pieceSize)}
+	l := &loop{engine: e, spec: s, pidfd: -1, outFD: -1, errFD: -1, inFD: -1, inLeft: s.StdinBytes}
 	var err error
 	if l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		return nil, explain(s, err).record(s)
@@ -334,6 +335,10 @@ func (l *loop) close() {
 	}
 	if l.tree != nil {
 		l.tree.close()
+	}
+	if l.piece != nil {
+		l.engine.pieces.Put(l.piece)
+		l.piece, l.buf = nil, nil
 	}
 }
 

@@ -88,6 +88,10 @@ func (l *loop) pull(fd *int, s *stream) {
 		if *fd < 0 {
 			return
 		}
+		if l.buf == nil {
+			l.piece = l.engine.pieces.Get().(*[pieceSize]byte)
+			l.buf = l.piece[:]
+		}
 		n, err := unix.Read(*fd, l.buf)
 		switch {
 		case err == unix.EINTR:

@@ -60,8 +60,11 @@ func (o *orphanage) drop(pid int) {
 // of a call is in another session than ours, since a call's child leads one:
 // that tells them from children that other code of this process waits for.
 func (o *orphanage) collect() {
+	if !o.active.Load() {
+		return
+	}
 	us, ok := lookAt(os.Getpid())
-	if !ok || !o.active.Load() {
+	if !ok {
 		return
 	}
 	calls := o.snapshot()
