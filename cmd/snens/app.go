@@ -15,6 +15,7 @@ import (
 // that every command takes.
 type app struct {
 	stdin, stdout, stderr *os.File
+	out                   *output // stdout, for our own words
 	env                   []string
 
 	toolsDirs  []string
@@ -25,6 +26,7 @@ type app struct {
 	verbose    bool
 
 	style style
+	cfg   *config.Config // as read by the method config
 }
 
 // getenv is the value of a variable: the first one, as for getenv(3).
@@ -53,6 +55,7 @@ func (a *app) config() (*config.Config, error) {
 			cfg.ToolsDir = append(cfg.ToolsDir, abs)
 		}
 	}
+	a.cfg = cfg
 	return cfg, nil
 }
 

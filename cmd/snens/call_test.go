@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // typedTool is a small typed tool that shows what it got.
@@ -213,5 +216,25 @@ func TestSurvivorsAreNamed(t *testing.T) {
 	}
 	if !ended(pid) {
 		t.Error("the survivor lives on")
+	}
+}
+
+func TestSurvivorsThatMayLive(t *testing.T) {
+	b := newBench(t)
+	b.tool("leaves", "sleep 1000 >/dev/null 2>&1 & echo $!\n")
+	config := b.file("snens.toml", "survivors = \"leave\"\n", 0o644)
+	status, stdout, stderr := b.run("", "--config", config, "call", "leaves")
+	pid, err := strconv.Atoi(strings.TrimSpace(stdout))
+	if err != nil {
+		t.Fatalf("no pid: %q, %q", stdout, stderr)
+	}
+	if status != 0 || !strings.HasPrefix(stderr, "snens: leaves leaves processes running: ") || strings.Contains(stderr, "survivors") {
+		t.Errorf("got %d, %q", status, stderr)
+	}
+	if ended(strconv.Itoa(pid)) {
+		t.Error("the survivor was ended")
+	}
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"snens/internal/escape"
 	"snens/supervisor"
 	"snens/supervisor/call"
+	"snens/supervisor/config"
 )
 
 // callOptions are the options of snens call.
@@ -107,7 +108,7 @@ func (a *app) call(args []string, o callOptions, wantStatus bool) error {
 			return fail(call.ExitOurs, err)
 		}
 	}
-	endBySignal(sig)
+	a.endBySignal(sig)
 	switch {
 	case err != nil && sig == 0:
 		f := &failure{}
@@ -210,7 +211,7 @@ func (a *app) remark(r *call.Record) {
 	case r.Class == call.ClassRefused, r.Class == call.ClassStart:
 		a.complain(r.Content, "")
 	case r.TimedOut:
-		a.complain(fmt.Sprintf("%s: ended after %s: its time was up", r.Tool, time.Duration(r.DurationMS)*time.Millisecond), "")
+		a.complain(fmt.Sprintf("%s: timed out; ended after %s", r.Tool, time.Duration(r.DurationMS)*time.Millisecond), "")
 	case r.OOM:
 		a.complain(fmt.Sprintf("%s: ended by the kernel: out of memory", r.Tool), "")
 	}
@@ -222,6 +223,10 @@ func (a *app) remark(r *call.Record) {
 				break
 			}
 			names += fmt.Sprintf(" %s (%d)", s.Name, s.PID)
+		}
+		if a.cfg.Survivors == config.SurvivorsLeave {
+			fmt.Fprintf(a.stderr, "snens: %s leaves processes running:%s\n", r.Tool, escape.Line(names))
+			return
 		}
 		fmt.Fprintf(a.stderr, "snens: %s left processes behind:%s; survivors = \"leave\" in snens.toml lets such live\n", r.Tool, escape.Line(names))
 	}

@@ -133,15 +133,19 @@ func (a *app) printVerdicts(verdicts []verdict) {
 			word, paint = "broken", a.style.bad
 		}
 		note := ""
-		if v.Examples > 0 {
+		switch v.Examples {
+		case 0:
+		case 1:
+			note = "1 example"
+		default:
 			note = fmt.Sprintf("%d examples", v.Examples)
 		}
-		a.style.table(a.stdout, []row{{[]string{fmt.Sprintf("%-6s", word), escape.Line(v.Name), note}, paint}})
+		a.style.table(a.out, []row{{[]string{fmt.Sprintf("%-6s", word), escape.Line(v.Name), note}, paint}})
 		for _, e := range v.Errors {
-			fmt.Fprintf(a.stdout, "        error: %s\n", oneLine(e))
+			fmt.Fprintf(a.out, "        error: %s\n", oneLine(e))
 		}
 		for _, w := range v.Warnings {
-			fmt.Fprintf(a.stdout, "        warning: %s\n", oneLine(w))
+			fmt.Fprintf(a.out, "        warning: %s\n", oneLine(w))
 		}
 	}
 }

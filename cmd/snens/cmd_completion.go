@@ -29,11 +29,11 @@ completing starts no tool.
 			var err error
 			switch args[0] {
 			case "bash":
-				err = c.Root().GenBashCompletionV2(a.stdout, true)
+				err = c.Root().GenBashCompletionV2(a.out, true)
 			case "zsh":
-				err = c.Root().GenZshCompletion(a.stdout)
+				err = c.Root().GenZshCompletion(a.out)
 			case "fish":
-				err = c.Root().GenFishCompletion(a.stdout, true)
+				err = c.Root().GenFishCompletion(a.out, true)
 			default:
 				return failf(statusUsage, "cannot print a completion script for %q", args[0]).
 					withHint("one of: %s", strings.Join(shells, ", "))

@@ -62,7 +62,7 @@ func (a *app) doctor() error {
 			return err
 		}
 	} else {
-		a.style.table(a.stdout, rows)
+		a.style.table(a.out, rows)
 	}
 	if missing > 0 {
 		return fail(statusFailed, fmt.Errorf("cannot do what the configuration requires: %d missing", missing))

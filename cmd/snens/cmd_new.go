@@ -61,7 +61,7 @@ func (a *app) newTool(word string) error {
 	if err := writeTool(filepath.Join(dir, word), word); err != nil {
 		return failf(statusFailed, "cannot begin the tool %s: %w", name, err)
 	}
-	fmt.Fprintln(a.stdout, filepath.Join(dir, word, word))
+	fmt.Fprintln(a.out, filepath.Join(dir, word, word))
 	return nil
 }
 

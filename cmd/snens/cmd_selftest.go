@@ -62,6 +62,7 @@ func (a *app) selfTests(name string) error {
 		}
 		if !a.json {
 			a.printSelfTest(string(t.Name), record)
+			_ = a.out.flush() // each verdict as it comes
 		}
 	}
 	if a.json {
@@ -85,10 +86,10 @@ func (a *app) printSelfTest(name string, r *call.Record) {
 	if !r.OK {
 		verdict, paint = "failed", a.style.bad
 	}
-	a.style.table(a.stdout, []row{{[]string{fmt.Sprintf("%-6s", verdict), name, fmt.Sprintf("%d ms", r.DurationMS)}, paint}})
+	a.style.table(a.out, []row{{[]string{fmt.Sprintf("%-6s", verdict), name, fmt.Sprintf("%d ms", r.DurationMS)}, paint}})
 	if !r.OK {
 		for line := range strings.Lines(r.Content) {
-			fmt.Fprintf(a.stdout, "    %s\n", escape.Line(line))
+			fmt.Fprintf(a.out, "    %s\n", escape.Line(line))
 		}
 	}
 }

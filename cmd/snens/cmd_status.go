@@ -41,7 +41,7 @@ func (a *app) status() error {
 	if source == "" {
 		source = "none; the defaults are used"
 	}
-	fmt.Fprintf(a.stdout, "%s %s\n", a.style.strong("snens"), version)
+	fmt.Fprintf(a.out, "%s %s\n", a.style.strong("snens"), version)
 	rows := []row{{cells: []string{"config", escape.Line(source)}}}
 	for i, f := range folders {
 		if i == maxFolders {
@@ -57,8 +57,8 @@ func (a *app) status() error {
 	rows = append(rows,
 		row{cells: []string{"broker", escape.Line(broker.Text)}},
 		row{cells: []string{"approvals", "none: they come from a broker"}})
-	a.style.table(a.stdout, rows)
-	fmt.Fprint(a.stdout, `
+	a.style.table(a.out, rows)
+	fmt.Fprint(a.out, `
   snens tools                        what there is
   snens call NAME FIELD=VALUE ...    call a typed tool
   snens call NAME -- WORD ...        call any other tool

@@ -80,7 +80,7 @@ func (a *app) tools(name string, o toolsOptions) error {
 	switch {
 	case o.names:
 		for _, t := range listing.Tools {
-			fmt.Fprintln(a.stdout, t.Name)
+			fmt.Fprintln(a.out, t.Name)
 		}
 		return nil
 	case a.json || o.format != "":
@@ -190,7 +190,7 @@ func (a *app) printTools(listing discovery.Listing, all bool) {
 			rows = append(rows, row{[]string{escape.Line(q.Name), "set aside: " + escape.Line(q.Cause)}, a.style.bad})
 		}
 	}
-	a.style.table(a.stdout, rows)
+	a.style.table(a.out, rows)
 	if len(rows) == 0 {
 		fmt.Fprintln(a.stderr, "snens: there are no tools")
 		fmt.Fprintln(a.stderr, "hint: snens new tool NAME begins one; snens alone shows the folders")
@@ -229,7 +229,7 @@ func (a *app) oneTool(name string, o toolsOptions) error {
 	a.noteSchema(handle.Tool)
 	switch {
 	case o.names:
-		fmt.Fprintln(a.stdout, handle.Name)
+		fmt.Fprintln(a.out, handle.Name)
 		return nil
 	case a.json || o.format != "":
 		return a.printJSON([]any{definition(handle, o.format)})
@@ -240,9 +240,9 @@ func (a *app) oneTool(name string, o toolsOptions) error {
 
 // describe prints a tool for a person.
 func (a *app) describe(handle *supervisor.Handle) {
-	fmt.Fprintf(a.stdout, "%s: %s\n", a.style.strong(string(handle.Name)), escape.Line(essence(handle.Tool)))
+	fmt.Fprintf(a.out, "%s: %s\n", a.style.strong(string(handle.Name)), escape.Line(essence(handle.Tool)))
 	if handle.Usage != "" {
-		fmt.Fprintf(a.stdout, "  %s\n", escape.Line(handle.Usage))
+		fmt.Fprintf(a.out, "  %s\n", escape.Line(handle.Usage))
 	}
 	rows := []row{
 		{cells: []string{"program", escape.Line(handle.Path)}},
@@ -253,11 +253,11 @@ func (a *app) describe(handle *supervisor.Handle) {
 	} else {
 		rows = append(rows, row{cells: []string{"call it with", fmt.Sprintf("snens call %s FIELD=VALUE ...", handle.Name)}})
 	}
-	a.style.table(a.stdout, rows)
+	a.style.table(a.out, rows)
 	if handle.Interface == nil {
 		return
 	}
-	fmt.Fprintln(a.stdout, "\nfields:")
+	fmt.Fprintln(a.out, "\nfields:")
 	rows = nil
 	for _, f := range handle.Interface.Fields() {
 		must := "optional"
@@ -266,7 +266,7 @@ func (a *app) describe(handle *supervisor.Handle) {
 		}
 		rows = append(rows, row{cells: []string{"  " + escape.Line(f.Name), kind(f), must, escape.Line(f.Description)}, paint: a.style.strong})
 	}
-	a.style.table(a.stdout, rows)
+	a.style.table(a.out, rows)
 }
 
 // kind is a field's type, or its values, in few words.

@@ -24,6 +24,6 @@ func (a *app) printVersion() error {
 			"platform": runtime.GOOS + "/" + runtime.GOARCH,
 		})
 	}
-	fmt.Fprintf(a.stdout, "snens %s\n", version)
+	fmt.Fprintf(a.out, "snens %s\n", version)
 	return nil
 }

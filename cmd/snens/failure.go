@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"snens/internal/escape"
+	"snens/supervisor/call"
 )
 
 // Exit statuses of all commands but the wrappers, which have timeout(1)'s
@@ -44,6 +45,13 @@ func (f *failure) withHint(format string, args ...any) *failure {
 // finish prints what went wrong and returns the exit status. An error that is
 // no failure comes from reading the command line and gets the status usage.
 func (a *app) finish(err error, usage int) int {
+	if flushErr := a.out.flush(); flushErr != nil && err == nil {
+		status := statusFailed
+		if usage == call.ExitOurs {
+			status = call.ExitOurs
+		}
+		err = failf(status, "cannot write the output: %w", flushErr)
+	}
 	if err == nil {
 		return 0
 	}

@@ -14,7 +14,7 @@ func (a *app) interruptible(do func(context.Context) error) error {
 	err := do(ctx)
 	w.close()
 	if sig := w.asked(); sig != 0 {
-		endBySignal(sig)
+		a.endBySignal(sig)
 		return &failure{status: call.ExitSignal + int(sig)}
 	}
 	return err

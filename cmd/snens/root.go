@@ -30,7 +30,7 @@ var commands = []struct {
 // run is the whole program: it reads args (without the program's name), works,
 // and returns the exit status.
 func run(args []string, stdin, stdout, stderr *os.File, env []string) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, out: newOutput(stdout), env: env}
 	name, rest := subcommand(args)
 	usage := statusUsage
 	if name == "call" {
@@ -62,7 +62,7 @@ Without a command it says what is configured; it starts nothing.`,
 		PersistentPreRun:  func(*cobra.Command, []string) { a.style = a.newStyle() },
 	}
 	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
+	root.SetOut(a.out)
 	root.SetErr(a.stderr)
 
 	global := root.PersistentFlags()

@@ -135,3 +135,20 @@ func TestOneCommandAloneIsTheSameCommand(t *testing.T) {
 		}
 	}
 }
+
+func TestAFullDiskIsNoSuccess(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for args, want := range map[string]int{"version": 1, "completion bash": 1, "--json version": 1, "": 1, "--help": 1, "call --json none": 127} {
+		r := newRunner(t)
+		r.stdout = full
+		status := run(strings.Fields(args), r.stdin, full, r.stderr, r.env)
+		stderr := r.drain(r.stderr)
+		if status != want || want == 1 && stderr != "snens: cannot write the output: write /dev/full: no space left on device\n" {
+			t.Errorf("%q: got %d, %q", args, status, stderr)
+		}
+	}
+}

@@ -175,10 +175,11 @@ func orphaned() bool {
 
 // endBySignal lets this process die of INT, so that a shell's loop around it
 // ends too. It returns when that is not possible.
-func endBySignal(sig syscall.Signal) {
+func (a *app) endBySignal(sig syscall.Signal) {
 	if sig != unix.SIGINT || ignored(sig) {
 		return
 	}
+	_ = a.out.flush()
 	signal.Reset(sig)
 	_ = unix.Kill(os.Getpid(), sig)
 }

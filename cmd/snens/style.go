@@ -94,7 +94,7 @@ func cut(text string, width int) string {
 
 // printJSON prints v for programs: indented, nothing escaped for HTML.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.stdout)
+	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {

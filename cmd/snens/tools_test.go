@@ -115,7 +115,7 @@ func TestNewToolIsInOrder(t *testing.T) {
 	if status != 0 || stdout != path+"\n" || stderr != "" {
 		t.Fatalf("got %d, %q, %q", status, stdout, stderr)
 	}
-	if status, stdout, stderr := b.run("", "check", "hello"); status != 0 || stdout != "ok      hello  1 examples\n" || stderr != "" {
+	if status, stdout, stderr := b.run("", "check", "hello"); status != 0 || stdout != "ok      hello  1 example\n" || stderr != "" {
 		t.Errorf("check: %d, %q, %q", status, stdout, stderr)
 	}
 	if status, stdout, stderr := b.run("", "test", "hello"); status != 0 || !strings.HasPrefix(stdout, "ok      hello  ") || stderr != "" {
@@ -135,7 +135,7 @@ func TestCheckAndTestTellTheBroken(t *testing.T) {
 	typedTool(b)
 	b.tool("plain", "cat\n")
 	b.file("plain/selftest.sh", "#!/bin/sh\necho 'it is \x1b[31mred'\nexit 1\n", 0o755)
-	if status, stdout, _ := b.run("", "check"); status != 0 || stdout != "ok      plain\nok      show  1 examples\n" {
+	if status, stdout, _ := b.run("", "check"); status != 0 || stdout != "ok      plain\nok      show  1 example\n" {
 		t.Errorf("check: %d, %q", status, stdout)
 	}
 	schema := filepath.Join(b.dir, "show", "schema.json")
@@ -145,7 +145,7 @@ func TestCheckAndTestTellTheBroken(t *testing.T) {
 	}
 	b.file("show/schema.json", strings.Replace(string(text), "--n=3", "--n=4", 1), 0o644)
 	status, stdout, stderr := b.run("", "check")
-	if status != 1 || !strings.Contains(stdout, "broken  show  1 examples\n        error: x-snens.examples[0]: ") || stderr != "snens: cannot vouch for 1 of 2 tools\n" {
+	if status != 1 || !strings.Contains(stdout, "broken  show  1 example\n        error: x-snens.examples[0]: ") || stderr != "snens: cannot vouch for 1 of 2 tools\n" {
 		t.Errorf("check: %d, %q, %q", status, stdout, stderr)
 	}
 	status, stdout, stderr = b.run("", "test")
