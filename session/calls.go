@@ -19,6 +19,7 @@ import (
 const (
 	newPrefix   = ".new-"
 	goingPrefix = ".gone-"
+	sparePrefix = ".spare-"
 	lockName    = "lock"
 	filesName   = "files"
 )
@@ -87,14 +88,17 @@ func (c *Calls) New(id call.ID, meta Meta) (*Folder, error) {
 
 func (c *Calls) make(id call.ID, meta []byte) (*Folder, error) {
 	temp, dir := filepath.Join(c.root, newPrefix+string(id)), filepath.Join(c.root, string(id))
-	if err := os.Mkdir(temp, 0o700); err != nil {
-		return nil, err
+	lock := c.takeSpare(temp)
+	if lock == nil {
+		if err := os.Mkdir(temp, 0o700); err != nil {
+			return nil, err
+		}
+		var err error
+		if lock, err = safefile.TryLock(filepath.Join(temp, lockName)); err != nil {
+			return nil, err
+		}
 	}
-	lock, err := safefile.TryLock(filepath.Join(temp, lockName))
-	if err != nil {
-		return nil, err
-	}
-	_, err = lock.File().Write(append(meta, '\n'))
+	_, err := lock.File().Write(append(meta, '\n'))
 	if err == nil {
 		err = os.Rename(temp, dir)
 	}
@@ -106,11 +110,13 @@ func (c *Calls) make(id call.ID, meta []byte) (*Folder, error) {
 }
 
 // remove takes a folder away whose lock the caller holds, and frees the lock.
-// From the rename on nobody can take it for a call.
+// From the rename on nobody can take it for a call. Emptied it may stay as a
+// spare.
 func (c *Calls) remove(id call.ID, lock *safefile.Lock) error {
 	dir, going := filepath.Join(c.root, string(id)), filepath.Join(c.root, goingPrefix+string(id))
-	err := os.Rename(dir, going)
+	err := unix.Rename(dir, going)
 	switch {
+	case err == nil && c.keepSpare(going, lock):
 	case err == nil:
 		err = emptied(going)
 	case errors.Is(err, fs.ErrNotExist): // removed by somebody else: as good
@@ -124,17 +130,21 @@ func (c *Calls) remove(id call.ID, lock *safefile.Lock) error {
 
 // empty removes a folder, its lock file last: until then it is ours to remove.
 func empty(dir string) error {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		if e.Name() != lockName {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
-		}
-	}
-	if err != nil {
+	if err := emptyButLock(dir); err != nil {
 		return err
 	}
 	if err := unix.Unlink(filepath.Join(dir, lockName)); err != nil && err != unix.ENOENT {
 		return fmt.Errorf("cannot remove the lock file in %s: %w", dir, err)
 	}
 	return unix.Rmdir(dir)
+}
+
+func emptyButLock(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != lockName {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }

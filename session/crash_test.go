@@ -182,14 +182,14 @@ func TestKilledCallsAreFoundExactlyOnce(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("handed over:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if left := names(t, state+"/calls"); len(left) != 15 {
+	if left := inUse(t, state+"/calls"); len(left) != 15 {
 		t.Errorf("%d folders are left, want those of the living: %v", len(left), left)
 	}
 	for _, p := range living {
 		must(t, p.in.Close())
 		must(t, p.cmd.Wait())
 	}
-	if left := names(t, state+"/calls"); left != nil {
+	if left := inUse(t, state+"/calls"); left != nil {
 		t.Errorf("left at the end: %v", left)
 	}
 }
@@ -206,7 +206,7 @@ func TestKilledInBetween(t *testing.T) {
 			t.Errorf("one killed process left %v", got)
 		}
 	}
-	for _, name := range names(t, state+"/calls") {
+	for _, name := range inUse(t, state+"/calls") {
 		if !strings.HasPrefix(name, ".new-") { // too young to be cleared
 			t.Errorf("left: %s", name)
 		}
@@ -249,7 +249,7 @@ func TestParallelCallsNeverTakeEachOther(t *testing.T) {
 	if !slices.Equal(found, []call.ID{lost}) {
 		t.Errorf("handed over: %v, want only %s", found, lost)
 	}
-	if left := names(t, state+"/calls"); left != nil {
+	if left := inUse(t, state+"/calls"); left != nil {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -13,7 +13,8 @@
 // A call's folder is made under another name, locked, and only then renamed
 // into place, so that a folder whose lock is free belongs to a call whose
 // supervisor died. Calls.Leftovers finds those and hands each to exactly one
-// caller. Removal goes the same way back: renamed away first, then emptied.
+// caller. Removal goes the same way back: renamed away first, then emptied. A
+// few emptied folders stay as .spare-N and serve later calls.
 //
 // What an identity means is the business of whoever records it; here it is
 // JSON handed back unread. Processes are neither started nor ended here: that

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"snens/internal/safefile"
 	"snens/supervisor/call"
 )
@@ -120,7 +122,7 @@ func (f *Folder) Close() error {
 	f.lock = nil
 	// Only empty folders go; with anything in them these fail, as they should.
 	spill := filepath.Join(f.calls.spill, string(f.ID))
-	_ = os.Remove(filepath.Join(spill, "attach"))
-	_ = os.Remove(spill)
+	_ = unix.Rmdir(filepath.Join(spill, "attach"))
+	_ = unix.Rmdir(spill)
 	return f.calls.remove(f.ID, lock)
 }
