@@ -62,7 +62,7 @@ func (r reader) read() (essence, usage string) {
 	if first == len(r.lines) {
 		return "", ""
 	}
-	if r.isUsage(first) || optionsSynopsis.MatchString(r.lines[first].text) {
+	if r.isUsage(first) || optionsSynopsis().MatchString(r.lines[first].text) {
 		return r.usageFirst(first)
 	}
 	later := r.nextUsage(first + 1)
