@@ -53,6 +53,10 @@ var layers = []layer{
 	{pkg: "supervisor/call", pure: true},
 	{pkg: "supervisor/tool", pure: true},
 
+	{pkg: "broker/action", ours: "internal/escape", pure: true},
+	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/tomlread"},
+
+	{pkg: "internal/accounts", ours: "internal/safefile", theirs: sys},
 	{pkg: "internal/cgroup", theirs: sys},
 	{pkg: "internal/confine", theirs: sys},
 	{pkg: "internal/escape", theirs: sys},
@@ -76,10 +80,14 @@ var (
 )
 
 func TestImportsGoDownwards(t *testing.T) {
+	homeless := map[string]bool{}
 	for _, src := range allSources(t) {
 		row := slices.IndexFunc(layers, func(l layer) bool { return allows(l.pkg, src.pkg) })
 		if row < 0 {
-			t.Errorf("%s: package %s has no row in the table of layers (rules_imports_test.go); give it one", src.path, src.pkg)
+			if !homeless[src.pkg] {
+				t.Errorf("package %s has no row in the table of layers (rules_imports_test.go); give it one", src.pkg)
+			}
+			homeless[src.pkg] = true
 			continue
 		}
 		for _, spec := range src.file.Imports {

@@ -1,6 +1,7 @@
 package snens_test
 
 import (
+	"go/ast"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +48,36 @@ func TestGeneratedLinkedPackages(t *testing.T) {
 			}
 			compare(t, filepath.Join("docs", "linked", program+".txt"), strings.Join(linked, "\n")+"\n")
 		})
+	}
+}
+
+// costly are calls that take a tenth of a millisecond or more: too much for
+// every start of a program that may need their result once in a hundred runs.
+var costly = []string{"regexp.MustCompile", "regexp.MustCompilePOSIX", "template.Must", "crc32.MakeTable", "crc64.MakeTable", "time.LoadLocation"}
+
+func TestNothingCostlyIsPreparedAtStart(t *testing.T) {
+	linked := strings.Fields(readFile(t, "docs/linked/snens.txt"))
+	for _, src := range allSources(t) {
+		if src.test || !slices.Contains(linked, "snens/"+src.pkg) {
+			continue
+		}
+		for _, decl := range src.file.Decls {
+			vars, ok := decl.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(vars, func(n ast.Node) bool {
+				if _, later := n.(*ast.FuncLit); later {
+					return false // runs when it is called
+				}
+				if sel, ok := n.(*ast.SelectorExpr); ok {
+					if x, ok := sel.X.(*ast.Ident); ok && slices.Contains(costly, x.Name+"."+sel.Sel.Name) {
+						t.Errorf("%s: %s.%s at package level runs at every start of snens; prepare it when it is needed (sync.OnceValue)", src.at(n), x.Name, sel.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
 	}
 }
 
