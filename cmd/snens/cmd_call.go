@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"snens/internal/escape"
 	"snens/supervisor"
@@ -203,6 +204,11 @@ func argsObject(value string, in *input) (json.RawMessage, error) {
 // call has it all in its record.
 func (a *app) remark(r *call.Record) {
 	if a.json {
+		return
+	}
+	// The reader of a pipe went away, and the tree is on its way out: whoever of
+	// it has not noticed yet is no news.
+	if r.SignalNumber == int(unix.SIGPIPE) {
 		return
 	}
 	switch {

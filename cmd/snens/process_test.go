@@ -244,6 +244,20 @@ func TestClosedPipeIsQuiet(t *testing.T) {
 	}
 }
 
+// Part of a tree may outlive by a moment the process that the closed pipe
+// killed. It is ended without a word.
+func TestClosedPipeIsQuietAboutTheRest(t *testing.T) {
+	b := newBench(t)
+	b.tool("broken", "sleep 1000 >/dev/null 2>&1 & echo $!; kill -PIPE $$\n")
+	status, stdout, stderr := b.run("", "call", "broken")
+	if status != 141 || stderr != "" {
+		t.Errorf("exit status %d, stderr %q", status, stderr)
+	}
+	if !ended(strings.TrimSpace(stdout)) {
+		t.Error("the rest of the tree lives")
+	}
+}
+
 // Ctrl-Z stops the tree and snens; fg continues both.
 func TestStopAndContinueInAJobControlShell(t *testing.T) {
 	b := newBench(t)
