@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -181,5 +182,9 @@ func (a *app) endBySignal(sig syscall.Signal) {
 	}
 	_ = a.out.flush()
 	signal.Reset(sig)
-	_ = unix.Kill(os.Getpid(), sig)
+	// To this very thread: the kernel delivers it before the call returns, while
+	// a signal to the process could come after our exit.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), sig)
 }
