@@ -63,6 +63,12 @@ func buildAndRun(m *testing.M) int {
 	return code
 }
 
+// raceOptions let snens write what the race detector finds where TestMain looks
+// for it, and end without the second that it otherwise waits.
+func raceOptions() string {
+	return "atexit_sleep_ms=0 log_path=" + filepath.Join(built.traces, "race")
+}
+
 func build(to, cgo string, flags ...string) error {
 	cmd := exec.Command("go", append(append([]string{"build", "-o", to}, flags...), "snens/cmd/snens")...)
 	cmd.Env = append(os.Environ(), cgo)

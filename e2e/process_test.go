@@ -112,6 +112,14 @@ func stateOf(pid int) string {
 	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])[0]
 }
 
+func parentOf(t testing.TB, pid int) int {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	must(t, err)
+	text := string(stat)
+	return number(t, strings.Fields(text[strings.LastIndexByte(text, ')')+1:])[1])
+}
+
 func alive(pid int) bool { s := stateOf(pid); return s != "" && s != "Z" }
 
 // held says that a process is stopped, by a signal or by the freezer of its group.
@@ -143,4 +151,34 @@ func number(t testing.TB, text string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	must(t, err)
 	return n
+}
+
+// fifo makes a named pipe in the world's folder.
+func (w *world) fifo(name string) string {
+	w.t.Helper()
+	path := filepath.Join(w.root, name)
+	must(w.t, unix.Mkfifo(path, 0o666))
+	must(w.t, os.Chmod(path, 0o666))
+	return path
+}
+
+// reader waits until somebody reads the named pipe and returns its other end.
+func reader(t testing.TB, path string) *os.File {
+	t.Helper()
+	var file *os.File
+	eventually(t, path+" is read", func() bool {
+		var err error
+		file, err = os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)
+		return err == nil
+	})
+	return file
+}
+
+// say writes a line to whoever reads the named pipe and closes it.
+func say(t testing.TB, path, line string) {
+	t.Helper()
+	file := reader(t, path)
+	_, err := file.WriteString(line + "\n")
+	must(t, err)
+	must(t, file.Close())
 }

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // broken are tools that must be set aside: the script makes them (in the tools
@@ -153,24 +151,18 @@ func TestASlowHelpDelaysOnlyItself(t *testing.T) {
 	w := newWorld(t)
 	names := []string{"slow", "a", "b", "c", "d", "e", "f", "g", "h"}
 	for _, name := range names {
-		must(t, unix.Mkfifo(filepath.Join(w.root, name+".fifo"), 0o644))
+		w.fifo(name + ".fifo")
 		w.file("tools/"+name+"/"+name, "#!/bin/sh\nread -r line <"+w.root+"/"+name+".fifo\necho \"$line\"\necho usage\n", 0o755)
 	}
 	cmd := w.command("tools", "--json")
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	must(t, cmd.Start())
-	// Opening returns when the tool has come to its reading.
-	slow, err := os.OpenFile(filepath.Join(w.root, "slow.fifo"), os.O_WRONLY, 0)
-	must(t, err)
+	slow := reader(t, filepath.Join(w.root, "slow.fifo"))
 	for _, name := range names[1:] {
-		fifo, err := os.OpenFile(filepath.Join(w.root, name+".fifo"), os.O_WRONLY, 0)
-		must(t, err)
-		_, err = fifo.WriteString(name + " — is done.\n")
-		must(t, err)
-		must(t, fifo.Close())
+		say(t, filepath.Join(w.root, name+".fifo"), name+" — is done.")
 	}
-	_, err = slow.WriteString("slow — is done too.\n")
+	_, err := slow.WriteString("slow — is done too.\n")
 	must(t, err)
 	must(t, slow.Close())
 	must(t, cmd.Wait())

@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 				{"XDG_CACHE_HOME", filepath.Join(home, "cache")},
 				{"XDG_STATE_HOME", filepath.Join(home, "state")},
 				{"LANG", "C.UTF-8"},
-				{"GORACE", "log_path=" + filepath.Join(built.traces, "race")},
+				{"GORACE", raceOptions()},
 				{"PATH", filepath.Dir(built.snens) + ":/usr/bin:/bin:/usr/sbin:/sbin"},
 			} {
 				env.Setenv(v[0], v[1])

@@ -54,7 +54,7 @@ func newWorldIn(t testing.TB, parent string) *world {
 		"HOME=" + w.home, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
 		"XDG_CONFIG_HOME=" + filepath.Join(w.home, "config"), "XDG_CACHE_HOME=" + filepath.Join(w.home, "cache"),
 		"XDG_STATE_HOME=" + w.state, "TMPDIR=" + os.TempDir(),
-		"GORACE=log_path=" + filepath.Join(built.traces, "race"),
+		"GORACE=" + raceOptions(),
 	}
 	t.Cleanup(func() {
 		w.endWhatIsLeft()
