@@ -69,11 +69,13 @@ func (s *Supervisor) Handle(t tool.Tool) (*Handle, error) {
 // Tool finds one tool, looking at no other. The error is a *NotFoundError, a
 // *QuarantinedError, or that of ctx.
 func (s *Supervisor) Tool(ctx context.Context, name string) (*Handle, error) {
+	defer s.scratch.clear()
 	return s.handle(s.finder().One(ctx, name))
 }
 
 // Fresh is Tool without the cache: the tool is asked again.
 func (s *Supervisor) Fresh(ctx context.Context, name string) (*Handle, error) {
+	defer s.scratch.clear()
 	return s.handle(s.finder().Fresh(ctx, name))
 }
 

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"snens/session"
@@ -52,17 +53,16 @@ func (p prober) Probe(ctx context.Context, path, argv0 string) discovery.ProbeRe
 	if base == nil {
 		return fail(fmt.Errorf("calls are nested too deep"))
 	}
-	dir, err := os.MkdirTemp("", "snens-probe-")
+	dir, err := p.s.scratch.take()
 	if err != nil {
-		return fail(fmt.Errorf("cannot make a folder to probe in: %w", err))
+		return fail(err)
 	}
-	defer os.RemoveAll(dir)
+	defer p.s.scratch.giveBack(dir)
 	id := session.NewCallID()
-	env := make([]string, 0, len(base)+3)
-	for _, v := range base {
-		env = append(env, replaceVar(v, "HOME", dir, "TMPDIR", dir))
-	}
-	env = append(env, "SNENS_CALL_ID="+string(id))
+	env := slices.DeleteFunc(slices.Clone(base), func(v string) bool {
+		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "TMPDIR=")
+	})
+	env = append(env, "HOME="+dir, "TMPDIR="+dir, "SNENS_CALL_ID="+string(id))
 	spec := engine.Spec{
 		Tool: argv0, CallID: id, Path: path, Argv: []string{argv0, "--help"}, Env: env, Dir: dir,
 		Timeout: probeLimit, Grace: probeGrace, HeadTail: discovery.HelpCap, TailOff: true, ReadOnly: dir,
@@ -93,16 +93,6 @@ func probeResult(r *call.Record) discovery.ProbeResult {
 	}
 	res.Stdout, res.Stderr = []byte(*r.Stdout), []byte(*r.Stderr)
 	return res
-}
-
-// replaceVar gives v another value when its name is one of the pairs'.
-func replaceVar(v string, pairs ...string) string {
-	for i := 0; i < len(pairs); i += 2 {
-		if len(v) > len(pairs[i]) && v[:len(pairs[i])] == pairs[i] && v[len(pairs[i])] == '=' {
-			return pairs[i] + "=" + pairs[i+1]
-		}
-	}
-	return v
 }
 
 // newFolder makes the folder of a call, nil when none can be made: a full disk

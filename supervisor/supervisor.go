@@ -46,6 +46,8 @@ type Supervisor struct {
 	finder func() *discovery.Finder
 	links  func() string
 	tidy   sync.Once
+
+	scratch scratch
 }
 
 // state is where the supervisor keeps what outlives it.
@@ -155,6 +157,7 @@ func (s *Supervisor) Tools(ctx context.Context, refresh bool) (discovery.Listing
 	if refresh {
 		mode = discovery.Refresh
 	}
+	defer s.scratch.clear()
 	return s.finder().All(ctx, mode)
 }
 

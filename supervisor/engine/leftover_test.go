@@ -81,45 +81,50 @@ func supervisorOfOne(noCgroup bool, dir string) {
 	})
 }
 
+// killedSupervisor runs the deaf tree under a supervisor of its own, kills that
+// and returns what it had written down.
+func killedSupervisor(t *testing.T, mode, dir string) (id engine.Identity) {
+	t.Helper()
+	sup := exec.Command("/proc/self/exe", "-test.run=^$")
+	sup.Env = append(os.Environ(), "ENGINE_TEST_SUPERVISOR="+mode, "ENGINE_TEST_DIR="+dir)
+	sup.Stderr = os.Stderr
+	if err := sup.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the tree", func() bool { return exists(filepath.Join(dir, "ready")) })
+	if err := sup.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = sup.Wait()
+	b, err := os.ReadFile(filepath.Join(dir, "identity"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
 // What a supervisor killed in mid-call leaves behind is ended by its identity,
 // every process of it, and nobody else's.
 func TestEndOfALeftover(t *testing.T) {
 	both(t, func(t *testing.T, e *engine.Engine) {
-		dir := t.TempDir()
+		dir, mode := t.TempDir(), "fallback"
 		_, exact := e.Supervision()
-		mode := "fallback"
 		if exact {
 			mode = "cgroup"
 		}
-		sup := exec.Command("/proc/self/exe", "-test.run=^$")
-		sup.Env = append(os.Environ(), "ENGINE_TEST_SUPERVISOR="+mode, "ENGINE_TEST_DIR="+dir)
-		sup.Stderr = os.Stderr
-		if err := sup.Start(); err != nil {
-			t.Fatal(err)
+		id := killedSupervisor(t, mode, dir)
+		if (id.Cgroup != "") != exact {
+			t.Fatalf("identity %+v", id)
 		}
-		until(t, "the tree", func() bool { return exists(filepath.Join(dir, "ready")) })
-		if err := sup.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = sup.Wait()
-
 		bystander := exec.Command("sleep", "1000")
 		if err := bystander.Start(); err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = bystander.Process.Kill(); _ = bystander.Wait() }()
 
-		b, err := os.ReadFile(filepath.Join(dir, "identity"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var id engine.Identity
-		if err := json.Unmarshal(b, &id); err != nil {
-			t.Fatal(err)
-		}
-		if (id.Cgroup != "") != exact {
-			t.Fatalf("identity %+v", id)
-		}
 		earlier := id
 		earlier.BootID = "another boot"
 		if err := e.End(earlier); err != nil {
