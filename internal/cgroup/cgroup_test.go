@@ -82,8 +82,10 @@ echo $$ >$GROUP/c/cgroup.procs; echo ready; exec >&-; wait`)
 
 func TestSignalReachesEveryProcess(t *testing.T) {
 	g := newGroup(t, newTree(t), cgroup.Limits{})
-	pid := startIn(t, g, `setsid sleep 1000 & sleep 1000 & sh -c 'sleep 1000 & wait' & 
-until [ $(wc -l <$GROUP/cgroup.procs) -ge 5 ]; do :; done
+	// Ready is when each sleep is one: a shell that is just forking can miss a signal.
+	pid := startIn(t, g, `setsid sleep 1000 & sleep 1000 & sh -c 'sleep 1000 & wait' &
+sleeping() { for p in $(cat $GROUP/cgroup.procs); do cat /proc/$p/comm; done 2>/dev/null | grep -c '^sleep$'; }
+until [ "$(sleeping)" -ge 3 ]; do :; done
 echo ready; exec >&-; exec sleep 1000`)
 	if err := g.Signal(unix.SIGTERM); err != nil {
 		t.Fatal(err)
