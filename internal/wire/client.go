@@ -1,0 +1,72 @@
+package wire
+
+import (
+	"fmt"
+	"time"
+)
+
+// Hello greets a server as a client and gives its answer. A refusal of the
+// server is an *Error. Check who listens (peer.Listener) before.
+func (c *Conn) Hello(capabilities ...string) (Hello, error) {
+	if err := c.send(Hello{Version, capabilities}.value(), MaxLineGreeting); err != nil {
+		return Hello{}, c.whyNot(err)
+	}
+	end := c.born.Add(c.o.Times.Hello)
+	line, err := c.readLine(times{wait: end, rest: func() time.Time { return end }})
+	if err != nil {
+		return Hello{}, err
+	}
+	h, err := ParseHello(line)
+	if err != nil {
+		if r, rerr := ParseReply(line); rerr == nil && r.Err != nil {
+			return Hello{}, r.Err
+		}
+		return Hello{}, fmt.Errorf("cannot understand the server's greeting: %w", err)
+	}
+	if h.Version != Version {
+		return Hello{}, Errorf(BadVersion, "the server speaks version %d, this program %d", h.Version, Version)
+	}
+	c.limit = MaxLine
+	return h, nil
+}
+
+// whyNot looks for the reason of a server that shut the connection instead of
+// reading: it is likely to have said it before.
+func (c *Conn) whyNot(sent error) error {
+	line, err := c.readLine(c.lineTimes(c.o.Times.Line))
+	if err != nil {
+		return sent
+	}
+	if r, err := ParseReply(line); err == nil && r.Err != nil && r.ID == 0 {
+		return r.Err
+	}
+	return sent
+}
+
+// Send sends a request. The answers come out of ReadReply.
+func (c *Conn) Send(q Request) error {
+	if q.ID == 0 || q.ID > maxID {
+		return fmt.Errorf("cannot send a request with the id %d; ids go from 1 to %d", q.ID, uint64(maxID))
+	}
+	return c.send(q.value(), MaxLine)
+}
+
+// ReadReply reads the next answer, waiting at most wait for its first byte (0:
+// for ever). An error about the whole connection comes back as an *Error; io.EOF
+// says that the server has left.
+func (c *Conn) ReadReply(wait time.Duration) (Reply, error) {
+	line, err := c.readLine(c.lineTimes(wait))
+	if err != nil {
+		return Reply{}, err
+	}
+	r, err := ParseReply(line)
+	if err != nil {
+		c.readErr = fmt.Errorf("cannot understand the server's answer: %w", err)
+		return Reply{}, c.readErr
+	}
+	if r.ID == 0 {
+		c.readErr = r.Err
+		return Reply{}, r.Err
+	}
+	return r, nil
+}
