@@ -95,7 +95,7 @@ func variablePlace(getenv func(string) string, name string) place {
 // usable makes dir and says why it cannot serve. Nothing is made in a folder
 // of another user.
 func usable(dir string, uid int) error {
-	if err := checkParents(dir, uid); err != nil {
+	if err := safefile.CheckNearest(dir, uid); err != nil {
 		return err
 	}
 	return usableNow(dir)
@@ -119,23 +119,4 @@ func usableNow(dir string) error {
 		return fmt.Errorf("cannot write to %s: %w", dir, err)
 	}
 	return nil
-}
-
-// checkParents judges the nearest folder that exists on the way to dir.
-func checkParents(dir string, uid int) error {
-	for {
-		info, err := os.Stat(dir)
-		switch {
-		case err == nil && uid == 0:
-			return safefile.CheckTrusted(dir, uid)
-		case err == nil:
-			if owner, ok := ownerOf(info); !ok || owner != 0 && int64(owner) != int64(uid) {
-				return fmt.Errorf("%s belongs to uid %d", dir, owner)
-			}
-			return nil
-		case !os.IsNotExist(err):
-			return err
-		}
-		dir = filepath.Dir(dir)
-	}
 }

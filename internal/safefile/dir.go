@@ -31,6 +31,30 @@ func EnsurePrivateDir(path string) error {
 	return f.Close()
 }
 
+// CheckNearest judges the nearest folder that exists at path or above it, in
+// which the missing ones would be made: it must belong to uid or to root, and
+// for root nobody else may be able to change it or put another in its place.
+// A home that was kept across su fails: what root makes in it would be in its
+// owner's way.
+func CheckNearest(path string, uid int) error {
+	for {
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && uid == 0:
+			return CheckTrusted(path, uid)
+		case err == nil:
+			st, ok := info.Sys().(*unixStat)
+			if !ok || st.Uid != 0 && int64(st.Uid) != int64(uid) {
+				return &UntrustedError{Path: path, Rule: fmt.Sprintf("belongs to uid %d", st.Uid)}
+			}
+			return nil
+		case !os.IsNotExist(err):
+			return err
+		}
+		path = filepath.Dir(path)
+	}
+}
+
 // OpenPrivateDir opens a folder that EnsurePrivateDir would accept, without
 // making it. A missing one is fs.ErrNotExist.
 func OpenPrivateDir(path string) (*os.File, error) {

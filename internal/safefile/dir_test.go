@@ -58,6 +58,31 @@ func TestEnsurePrivateDirRefuses(t *testing.T) {
 	}
 }
 
+// What is to be made must come into a folder of the same user's.
+func TestCheckNearest(t *testing.T) {
+	testneed.Root(t)
+	root := tree(t, "own/ 0755 0", "own/open/ 0777 0", "foreign/ 0755 23456", "foreign/own/ 0755 0")
+	for _, c := range []struct {
+		path string
+		uid  int
+		says string // "" = good
+	}{
+		{"own", 0, ""},
+		{"own/a/b/c", 0, ""},
+		{"own/a", 23456, ""}, // root's: it cannot write there anyway
+		{"own/open/a", 0, "is writable by others"},
+		{"foreign/a/b", 0, "belongs to uid 23456"},
+		{"foreign/own/a", 0, "belongs to uid 23456"}, // its owner could replace it
+		{"foreign/a/b", 23456, ""},
+		{"foreign/a/b", 23457, "belongs to uid 23456"},
+	} {
+		err := safefile.CheckNearest(root+"/"+c.path, c.uid)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s for uid %d: got %v, want %q", c.path, c.uid, err, c.says)
+		}
+	}
+}
+
 func TestOpenPrivateDirMissing(t *testing.T) {
 	if _, err := safefile.OpenPrivateDir(t.TempDir() + "/none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)

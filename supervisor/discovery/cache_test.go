@@ -290,6 +290,27 @@ func TestAForeignCacheIsNotUsed(t *testing.T) {
 	}
 }
 
+// In a home of somebody else no cache is begun, and nobody is told: it is
+// nobody's fault.
+func TestNoCacheIsMadeInAForeignFolder(t *testing.T) {
+	testneed.Root(t)
+	k := newKept(t)
+	k.add("x", script)
+	home := t.TempDir()
+	k.opts.CacheDir = filepath.Join(home, ".cache", "snens")
+	must(t, os.Chown(home, 12345, 12345))
+	k.wantStart("in a foreign home", 1)
+	if entries, err := os.ReadDir(home); err != nil || len(entries) != 0 {
+		t.Errorf("made there: %v, %v", entries, err)
+	}
+	if got := list(t, discovery.New(k.opts), discovery.Cached); len(got.Notes) != 0 {
+		t.Errorf("notes %+v", got.Notes)
+	}
+	must(t, os.Chown(home, 0, 0))
+	k.wantStart("in a home of ours", 1)
+	k.wantStart("and again", 0)
+}
+
 func TestAnUnusableCacheFolderIsTold(t *testing.T) {
 	k := newKept(t)
 	k.add("x", script)

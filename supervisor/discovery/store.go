@@ -143,7 +143,7 @@ func (s *store) save(keep func(path string) bool) {
 	if s.dir == "" || len(fresh) == 0 {
 		return
 	}
-	if err := safefile.EnsurePrivateDir(s.dir); err != nil {
+	if err := s.makeDir(); err != nil {
 		if _, lerr := os.Lstat(s.dir); lerr == nil {
 			s.complain(err)
 		}
@@ -168,6 +168,17 @@ func (s *store) save(keep func(path string) bool) {
 		data = encodeCache(fresh)
 	}
 	_ = safefile.ReplaceFile(s.file(), data, 0o600) // see above: silent
+}
+
+// makeDir makes the folder when it is missing, but never in a folder of another
+// user: root with a home that was kept across su would shut its owner out.
+func (s *store) makeDir() error {
+	if _, err := os.Lstat(s.dir); errors.Is(err, fs.ErrNotExist) {
+		if err := safefile.CheckNearest(s.dir, os.Geteuid()); err != nil {
+			return err
+		}
+	}
+	return safefile.EnsurePrivateDir(s.dir)
 }
 
 // merge puts the fresh entries in place of older ones, sorted by path.
