@@ -12,8 +12,8 @@ import (
 )
 
 // TestScripts runs testdata/script. In a script snens is the built program,
-// its tools folder is tools/ of the script, its configuration names that folder,
-// and the commands are testscript's and:
+// its tools folder is tools/ of the script, in which tools/NAME/NAME is executable,
+// its configuration names that folder, and the commands are testscript's and:
 //
 //	idle	no process that the script started is left
 func TestScripts(t *testing.T) {
@@ -37,6 +37,17 @@ func TestScripts(t *testing.T) {
 			config := filepath.Join(home, "config", "snens", "snens.toml")
 			if err := os.MkdirAll(filepath.Dir(config), 0o755); err != nil {
 				return err
+			}
+			programs, err := filepath.Glob(filepath.Join(env.WorkDir, "tools", "*", "*"))
+			if err != nil {
+				return err
+			}
+			for _, path := range programs { // an archive has no modes
+				if filepath.Base(path) == filepath.Base(filepath.Dir(path)) {
+					if err := os.Chmod(path, 0o755); err != nil {
+						return err
+					}
+				}
 			}
 			tools := "tools_dir = [\"" + filepath.Join(env.WorkDir, "tools") + "\"]\n"
 			return os.WriteFile(config, []byte(tools), 0o644)
