@@ -53,13 +53,17 @@ var layers = []layer{
 	{pkg: "supervisor/call", pure: true},
 	{pkg: "supervisor/tool", pure: true},
 
-	{pkg: "broker/action", ours: "internal/escape", pure: true},
-	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/tomlread"},
+	{pkg: "broker/action", ours: "internal/escape internal/fields internal/strictjson", pure: true},
+	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/safefile internal/tomlread", theirs: sys},
+
+	{pkg: "approval/prompt", ours: "broker/action internal/fields internal/strictjson", pure: true},
 
 	{pkg: "internal/accounts", ours: "internal/safefile", theirs: sys},
+	{pkg: "internal/audit", ours: "broker/action internal/fields internal/safefile internal/strictjson", theirs: sys},
 	{pkg: "internal/cgroup", theirs: sys},
 	{pkg: "internal/confine", theirs: sys},
 	{pkg: "internal/escape", theirs: sys},
+	{pkg: "internal/fields", ours: "internal/strictjson"},
 	{pkg: "internal/rlimit", theirs: sys},
 	{pkg: "internal/safefile", theirs: sys},
 	{pkg: "internal/strictjson", theirs: sys},
