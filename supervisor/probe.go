@@ -49,27 +49,26 @@ func (p prober) Probe(ctx context.Context, path, argv0 string) discovery.ProbeRe
 	if err != nil {
 		return fail(err)
 	}
-	base := p.s.probeEnv()
+	base := p.s.probing()
 	if base == nil {
 		return fail(fmt.Errorf("calls are nested too deep"))
 	}
-	dir, err := p.s.scratch.take()
+	spot, err := p.s.scratch.take(p.s)
 	if err != nil {
 		return fail(err)
 	}
-	defer p.s.scratch.giveBack(dir)
+	defer p.s.scratch.giveBack(spot)
 	id := session.NewCallID()
 	env := slices.DeleteFunc(slices.Clone(base), func(v string) bool {
 		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "TMPDIR=")
 	})
-	env = append(env, "HOME="+dir, "TMPDIR="+dir, "SNENS_CALL_ID="+string(id))
+	env = append(env, "HOME="+spot.dir, "TMPDIR="+spot.dir, "SNENS_CALL_ID="+string(id))
 	spec := engine.Spec{
-		Tool: argv0, CallID: id, Path: path, Argv: []string{argv0, "--help"}, Env: env, Dir: dir,
-		Timeout: probeLimit, Grace: probeGrace, HeadTail: discovery.HelpCap, TailOff: true, ReadOnly: dir,
+		Tool: argv0, CallID: id, Path: path, Argv: []string{argv0, "--help"}, Env: env, Dir: spot.dir,
+		Timeout: probeLimit, Grace: probeGrace, HeadTail: discovery.HelpCap, TailOff: true, Thread: spot.thread,
 	}
-	if folder := p.s.newFolder(id, session.Meta{Tool: argv0}); folder != nil {
-		defer folder.Close()
-		spec.Leftover = recordIn(folder)
+	if spot.folder != nil {
+		spec.Leftover = recordIn(spot.folder)
 	}
 	run := eng.Start(spec)
 	stop := context.AfterFunc(ctx, run.Kill)

@@ -3,6 +3,7 @@ package supervisor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -116,5 +117,37 @@ func TestDoctor(t *testing.T) {
 		if f.Name == "" || f.Text == "" || f.Required {
 			t.Errorf("%+v", f)
 		}
+	}
+}
+
+// A probe's folder may have served others before it: it is empty all the same,
+// and in the end none is left.
+func TestProbesFindAnEmptyFolder(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	w := newWorld(t)
+	const tools = 24
+	for i := range tools {
+		litter := []string{"", "echo x >file", "mkdir -p .deep/er", "ln -s / link"}[i%4]
+		w.probed(fmt.Sprintf("tool-%d", i), `echo "finds $(ls -A | wc -l) in $PWD"; `+litter)
+	}
+	list, err := w.supervisor().Tools(context.Background(), false)
+	if err != nil || len(list.Tools) != tools {
+		t.Fatalf("%d tools, quarantined %v, %v", len(list.Tools), list.Quarantined, err)
+	}
+	folders := map[string]bool{}
+	for _, tool := range list.Tools {
+		f := strings.Fields(tool.Essence)
+		if len(f) != 4 || f[1] != "0" || filepath.Dir(f[3]) != temp {
+			t.Errorf("%s: %q", tool.Name, tool.Essence)
+			continue
+		}
+		folders[f[3]] = true
+	}
+	if len(folders) == tools {
+		t.Error("every probe had a folder of its own: nothing is used twice")
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }

@@ -8,50 +8,87 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"snens/internal/confine"
+	"snens/session"
 )
 
-// scratch lends empty temporary folders to probes. Making one takes longer
-// than all else that a probe needs beside the program, so a folder that comes
-// back as empty as it went serves the next one.
+// scratch lends probes what each needs beside the program, and what takes
+// longer to make than most programs take to print their help.
 type scratch struct {
 	mu   sync.Mutex
-	free []string // guarded by mu
+	free []*bench // guarded by mu
 }
 
-func (s *scratch) take() (string, error) {
+// bench serves one probe at a time.
+type bench struct {
+	dir string // an empty temporary folder
+	// thread is restricted to writing below dir; nil where the kernel knows no
+	// restriction: a probe then runs without.
+	thread *confine.Thread
+	folder *session.Folder // its last record is the probe that runs; nil = none
+	served int
+}
+
+// maxServed keeps the records in a bench's folder far below what fits.
+const maxServed = 1000
+
+func (s *scratch) take(sup *Supervisor) (*bench, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if last := len(s.free) - 1; last >= 0 {
-		dir := s.free[last]
+		defer s.mu.Unlock()
+		b := s.free[last]
 		s.free = s.free[:last]
-		return dir, nil
+		return b, nil
 	}
+	s.mu.Unlock()
 	dir, err := os.MkdirTemp("", "snens-probe-")
 	if err != nil {
-		return "", fmt.Errorf("cannot make a folder to probe in: %w", err)
+		return nil, fmt.Errorf("cannot make a folder to probe in: %w", err)
 	}
-	return dir, nil
+	b := &bench{dir: dir}
+	b.thread, err = confine.NewThread(confine.Rules{
+		ReadOnly: true, WriteBeneath: []string{dir}, NoNetwork: true, NoUnix: true,
+	})
+	if err != nil && !errors.Is(err, confine.ErrUnsupported) {
+		b.close()
+		return nil, err
+	}
+	b.folder = sup.newFolder(session.NewCallID(), session.Meta{Tool: "--help"})
+	return b, nil
 }
 
-// giveBack takes a folder back when no process uses it any more.
-func (s *scratch) giveBack(dir string) {
-	if !untouched(dir) {
-		os.RemoveAll(dir)
+// giveBack takes a bench back when no process uses it any more. One that is not
+// as it was serves nobody else.
+func (s *scratch) giveBack(b *bench) {
+	if b.served++; b.served == maxServed || !untouched(b.dir) {
+		b.close()
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free = append(s.free, dir)
+	s.free = append(s.free, b)
 }
 
 // clear removes what nobody uses.
 func (s *scratch) clear() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, dir := range s.free {
-		os.RemoveAll(dir)
-	}
+	free := s.free
 	s.free = nil
+	s.mu.Unlock()
+	for _, b := range free {
+		b.close()
+	}
+}
+
+func (b *bench) close() {
+	if b.thread != nil {
+		b.thread.Close()
+	}
+	if b.folder != nil {
+		b.folder.Close()
+	}
+	os.RemoveAll(b.dir)
 }
 
 // untouched says that dir is still an empty folder of ours, closed to others.

@@ -47,6 +47,7 @@ type Supervisor struct {
 	links  func() string
 	tidy   sync.Once
 
+	probing func() []string // the environment of probes
 	scratch scratch
 }
 
@@ -69,6 +70,7 @@ func New(o Options) (*Supervisor, error) {
 	})
 	s.state = sync.OnceValues(s.openState)
 	s.finder = sync.OnceValue(s.makeFinder)
+	s.probing = sync.OnceValue(s.probeEnv)
 	s.links = sync.OnceValue(s.ensureLinks)
 	if o.SessionID != "" {
 		if err := s.openSession(); err != nil {
@@ -140,7 +142,7 @@ func (s *Supervisor) makeFinder() *discovery.Finder {
 		Dirs:          s.cfg.ToolsDir,
 		CacheDir:      s.cacheDir(),
 		Version:       s.opt.Version,
-		Env:           s.probeEnv(),
+		Env:           s.probing(),
 		Prober:        prober{s},
 		RequireSchema: func(n tool.Name) bool { return s.cfg.Tool(n).RequireSchema },
 		CheckSchema: func(b []byte) error {

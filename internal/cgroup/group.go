@@ -42,10 +42,10 @@ func (t *Tree) New(name string, l Limits) (*Group, error) {
 	var can Limited
 	if l != (Limits{}) {
 		can = t.Can()
-	}
-	if t.free {
-		if err := t.handDown(l, can); err != nil {
-			return nil, err
+		if t.free {
+			if err := t.handDown(l, can); err != nil {
+				return nil, err
+			}
 		}
 	}
 	g := &Group{path: filepath.Join(t.parent, prefix+name)}

@@ -10,6 +10,8 @@
 //			return err
 //		})
 //
+// Where many children start under the same rules, a Thread serves them all.
+//
 // # What to keep in mind
 //
 //   - What f opens is restricted like what the child opens: open the null file,

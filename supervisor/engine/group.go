@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"snens/internal/cgroup"
-	"snens/internal/confine"
 	"snens/internal/escape"
 	"snens/internal/rlimit"
 	"snens/supervisor/call"
@@ -71,7 +70,7 @@ func (t *groupTree) close() {
 	t.orph.collect()
 }
 
-// launch starts the child with the limits and the restriction of the spec.
+// launch starts the child with the limits and on the thread of the spec.
 func (l *loop) launch(attr *syscall.ProcAttr) (pid int, err error) {
 	lim, err := l.limits()
 	if err != nil {
@@ -86,13 +85,9 @@ func (l *loop) launch(attr *syscall.ProcAttr) (pid int, err error) {
 		}
 		return err
 	}
-	restrict := l.spec.ReadOnly != ""
-	if restrict {
-		rules := confine.Rules{ReadOnly: true, WriteBeneath: []string{l.spec.ReadOnly}, NoNetwork: true, NoUnix: true}
-		err = confine.Run(rules, start)
-	}
-	// A probe runs unrestricted where the kernel knows no restriction.
-	if !restrict || errors.Is(err, confine.ErrUnsupported) {
+	if l.spec.Thread != nil {
+		err = l.spec.Thread.Run(start)
+	} else {
 		err = start()
 	}
 	if errors.Is(err, rlimit.ErrProcesses) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"snens/internal/confine"
 	"snens/supervisor/call"
 )
 
@@ -69,10 +70,9 @@ type Spec struct {
 
 	Limits    Limits
 	Survivors Survivors
-	// ReadOnly restricts the child to writing below this folder, without
-	// network and Unix sockets, where the kernel can; "" = unrestricted.
-	// Used by the --help probe.
-	ReadOnly string
+	// Thread, when set, is the thread to start the child on, under whose rules
+	// it then is: the --help probe's. It serves one call at a time.
+	Thread *confine.Thread
 	// Leftover, when set, is told the identity of the started process so that
 	// another supervisor can end it should this one die.
 	Leftover func(Identity) error
