@@ -51,7 +51,7 @@ var refusedArguments = []struct{ name, args, says string }{
 	{"no time", `{"path":"p","timeout_seconds":0}`, "timeout_seconds: must be a number of seconds above zero\nhint: leave it out for the default"},
 }
 
-func TestRefusedArguments(t *testing.T) {
+func TestRefusedArgumentsStartNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shower(w)

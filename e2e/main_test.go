@@ -38,8 +38,8 @@ func buildAndRun(m *testing.M) int {
 	built.dir, built.traces = dir, filepath.Join(dir, "traces")
 	built.plain = filepath.Join(dir, "plain", "snens")
 	built.snens = built.plain
-	if err := os.Mkdir(built.traces, 0o700); err == nil {
-		err = os.Chmod(built.traces, 0o1777)
+	if err = os.Mkdir(built.traces, 0o700); err == nil {
+		err = os.Chmod(built.traces, 0o777|os.ModeSticky)
 	}
 	if err == nil {
 		err = build(built.plain, "CGO_ENABLED=0")

@@ -94,8 +94,8 @@ func TestUnsetHome(t *testing.T) {
 				dir = filepath.Join(w.root, dir)
 			}
 			// A /tmp of its own for all of its commands, so that ours stays clean.
-			must(t, os.Mkdir(filepath.Join(w.root, "tmp"), 0o1777))
-			must(t, os.Chmod(filepath.Join(w.root, "tmp"), 0o1777|os.ModeSticky))
+			must(t, os.Mkdir(filepath.Join(w.root, "tmp"), 0o700))
+			must(t, os.Chmod(filepath.Join(w.root, "tmp"), 0o777|os.ModeSticky))
 			w.inNamespace("mount --bind " + w.root + "/tmp /tmp")
 			everythingWorks(t, w)
 			if got := spillOf(t, w); got != dir {

@@ -25,8 +25,12 @@ func TestNoChildGetsTheServicesKeys(t *testing.T) {
 	w.file("tools/probed/probed", "#!/bin/sh\nenv\n", 0o755)
 	w.file("tools/show/selftest.sh", "#!/bin/sh\nenv\nexit 1\n", 0o755)
 	for _, args := range [][]string{
-		{"call", "show"}, {"call", "--json", "show"},
-		{"tools", "--json", "--refresh"}, {"tools", "probed"}, {"check"}, {"test", "show"},
+		{"call", "show"},
+		{"call", "--json", "show"},
+		{"tools", "--json", "--refresh"},
+		{"tools", "probed"},
+		{"check"},
+		{"test", "show"},
 	} {
 		r := w.run(args...)
 		for _, key := range []string{serviceKey, grantedKey} {
