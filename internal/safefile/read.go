@@ -1,6 +1,7 @@
 package safefile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -141,12 +142,15 @@ func private(path string, st unix.Stat_t, uid int) error {
 
 // readLimited reads all of f, which may grow meanwhile.
 func readLimited(f *os.File, path string, limit int64) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
+	var b bytes.Buffer
+	if info, err := f.Stat(); err == nil {
+		b.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // in one piece, as a rule
+	}
+	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
-	if int64(len(b)) > limit {
+	if int64(b.Len()) > limit {
 		return nil, fmt.Errorf("cannot read %s: %w (limit %d bytes)", path, ErrTooBig, limit)
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
