@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -181,4 +182,31 @@ func say(t testing.TB, path, line string) {
 	_, err := file.WriteString(line + "\n")
 	must(t, err)
 	must(t, file.Close())
+}
+
+// What the other tests rely on: a process is known by its environment, its
+// folder or its program, and by none of them it is a stranger's.
+func TestAWorldKnowsItsProcesses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sleep := systemProgram(t, "sleep")
+	copied := w.file("sleep", w.shell("cat "+sleep), 0o755)
+	for name, c := range map[string]struct {
+		cmd *exec.Cmd
+		own bool
+	}{
+		"environment": {&exec.Cmd{Path: sleep, Env: w.env, Dir: "/"}, true},
+		"folder":      {&exec.Cmd{Path: sleep, Env: []string{"A=b"}, Dir: w.work}, true},
+		"program":     {&exec.Cmd{Path: copied, Env: []string{"A=b"}, Dir: "/"}, true},
+		"stranger":    {&exec.Cmd{Path: sleep, Env: []string{"A=b"}, Dir: "/"}, false},
+	} {
+		c.cmd.Args = []string{"sleep", "1000"}
+		must(t, c.cmd.Start())
+		found := w.processes()
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+		if c.own != (len(found) == 1 && found[0].pid == c.cmd.Process.Pid && found[0].what == "sleep 1000") {
+			t.Errorf("%s: found %v", name, found)
+		}
+	}
 }

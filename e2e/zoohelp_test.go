@@ -78,7 +78,23 @@ func TestZooAskedForHelp(t *testing.T) {
 		if n := connected(); n != 0 {
 			t.Errorf("%d connections came in", n)
 		}
+		unrestricted(t, w, look, before)
 	})
+}
+
+// unrestricted runs help-is-data as a careless supervisor would, to show that
+// what it was kept from is something.
+func unrestricted(t *testing.T, w *world, look, before string) {
+	t.Helper()
+	must(t, os.Remove(filepath.Join(w.root, "port")))
+	connected := listen(t, w)
+	said := w.shell("cd work; OUTSIDE= TMPDIR=$HOME ../tools/help-is-data/help-is-data --help 2>&1")
+	if n := connected(); n != 2 || said != "unix connected\ntcp connected\nudp sent\n" {
+		t.Errorf("unrestricted it makes %d connections and says %q", n, said)
+	}
+	if w.shell(look) == before {
+		t.Error("unrestricted it creates nothing")
+	}
 }
 
 // listen listens where help-is-data connects to. The function returned stops
