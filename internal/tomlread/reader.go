@@ -102,8 +102,8 @@ func (r *Reader) Origin(path []string) string {
 	return fmt.Sprintf("%s:%d:%d", r.file, line, column)
 }
 
-// Failed says whether any fault was noted.
-func (r *Reader) Failed() bool { return len(r.faults) > 0 }
+// Count is how many faults were noted so far.
+func (r *Reader) Count() int { return len(r.faults) }
 
 // Faults returns what was noted, in the order of the file.
 func (r *Reader) Faults() []*Fault {
