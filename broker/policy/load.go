@@ -65,6 +65,16 @@ func Load(file, dropIns string, host Host, opt Options) (*Policy, error) {
 	return p, nil
 }
 
+// LoadSystem is Load on this machine, with its users and groups as they are
+// now. This is what a Holder should be given.
+func LoadSystem(file, dropIns string, opt Options) (*Policy, error) {
+	host, err := System(opt.Owner)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the policy: %w", err)
+	}
+	return Load(file, dropIns, host, opt)
+}
+
 // Parse makes a policy of files that were read already, in their order.
 func Parse(files []File, host Host, opt Options) (*Policy, error) {
 	p, faults := parse(files, host, opt)

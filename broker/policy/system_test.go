@@ -125,7 +125,7 @@ func TestOnThisMachine(t *testing.T) {
 	tr := newTree(t, "")
 	name := "uid:" + policy.UID(os.Geteuid()).String()
 	must(t, os.WriteFile(tr.main, []byte(rule("r", "allow", "command = '/usr/bin/true'", "from = ['"+name+"']", `args = [{slot = "p", kind = "path", beneath = "/usr"}]`)), 0o644))
-	p, err := policy.Load(tr.main, tr.dir, system(t), policy.Options{Owner: policy.UID(os.Geteuid())})
+	p, err := policy.LoadSystem(tr.main, tr.dir, policy.Options{Owner: policy.UID(os.Geteuid())})
 	must(t, err)
 	me := policy.Subject{UID: policy.UID(os.Geteuid())}
 	for arg, want := range map[string]policy.Decision{
