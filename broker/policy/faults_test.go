@@ -190,6 +190,27 @@ func TestNobodyByAccident(t *testing.T) {
 	}
 }
 
+// everybodyIs answers every name with one account.
+type everybodyIs struct{ policy.Account }
+
+func (e everybodyIs) User(string) (policy.Account, error)       { return e.Account, nil }
+func (e everybodyIs) UserID(policy.UID) (policy.Account, error) { return e.Account, nil }
+func (e everybodyIs) Group(string) (policy.GID, error)          { return e.GID, nil }
+func (e everybodyIs) Members(policy.GID) []policy.UID           { return nil }
+
+// A directory that answers with the id -1 names nobody.
+func TestNoIDFromTheMachine(t *testing.T) {
+	for _, a := range []policy.Account{{UID: policy.NoID}, {GID: policy.NoID}} {
+		h := policy.Host{Accounts: everybodyIs{a}, Files: new(machine)}
+		for _, line := range []string{"from = ['user:x']", "run_as = {user = 'x'}", "from = ['group:x']", "run_as = {group = 'x'}"} {
+			_, err := policy.Parse([]policy.File{{Path: "p", Text: with(line)}}, h, policy.Options{})
+			if err == nil || !strings.Contains(err.Error(), "has an id that the kernel takes for none") {
+				t.Errorf("%+v, %s: %v", a, line, err)
+			}
+		}
+	}
+}
+
 func TestAllFaultsAtOnceInOrder(t *testing.T) {
 	m := new(machine)
 	_, err := policy.Parse([]policy.File{

@@ -182,7 +182,7 @@ func TestUnreachableMeansUnreachable(t *testing.T) {
 	slots := []string{
 		`"x"`, `"1"`, `{slot = "s", kind = "enum", values = ["x", "1", "a.service"]}`, `{slot = "s", kind = "enum", values = ["x", "y"]}`,
 		`{slot = "s", kind = "int", min = 0, max = 5}`, `{slot = "s", kind = "int", min = 0, max = 9}`,
-		`{slot = "s", kind = "word", pattern = "[a-z0-9]+"}`, `{slot = "s", kind = "word", pattern = "[a-z0-9]+", max = 3}`, `{slot = "s", kind = "word", pattern = ".+", many = 2}`,
+		`{slot = "s", kind = "word", pattern = "[a-z0-9]+"}`, `{slot = "s", kind = "word", pattern = "[a-z0-9]+", max = 3}`, `{slot = "s", kind = "word", pattern = ".+", many = 2}`, `{slot = "s", kind = "word", pattern = ".+", allow_dash = true}`, `{slot = "s", kind = "word", pattern = ".+"}`,
 		`{slot = "s", kind = "unit"}`, `{slot = "s", kind = "unit", pattern = "a.*", optional = true}`, `{slot = "s", kind = "user"}`, `{slot = "s", kind = "user", min = 1002}`,
 		`{slot = "s", kind = "path", beneath = "/srv"}`, `{slot = "s", kind = "path", beneath = "/srv/www", many = 2}`,
 	}

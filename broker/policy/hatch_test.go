@@ -104,6 +104,7 @@ func TestFindings(t *testing.T) {
 		{"the only approver is the same person", rule("r", "ask", "from = ['uid:1004']", "approve.from = ['user:ann']") + "[[person]]\nname = 'Ann'\nuids = [1002, 1004]\n", []string{"approver_is_asker (Ann)", "approver_is_asker nobody"}},
 		{"one of two approvers asks", rule("r", "ask", "from = ['user:ann']", "approve.from = ['group:annonly', 'user:bob']"), []string{"approver_is_asker group:annonly"}},
 		{"two may ask", rule("r", "ask", "from = ['user:ann', 'user:bob']", "approve.from = ['user:ann']"), nil},
+		{"the same two ask and approve", rule("r", "ask", "from = ['group:ops']", "approve.from = ['group:ops']"), nil},
 		{"nobody approves", rule("r", "ask", "approve.from = ['group:empty']"), []string{"nobody group:empty", "approver_is_asker nobody can"}},
 		{"not there", rule("r", "allow", "command = '/usr/local/bin/none'"), []string{"not_installed /usr/local/bin/none"}},
 		{"another path", rule("r", "allow", "command = '/bin/tool'"), []string{"other_path /usr/bin/tool"}},

@@ -130,6 +130,22 @@ func TestManyWords(t *testing.T) {
 	}
 }
 
+// Slots that could share words in a great many ways are still judged at once.
+func TestManyWaysAreNotWalked(t *testing.T) {
+	var args []string
+	for i := range 20 {
+		args = append(args, `{slot = "s`+string(rune('a'+i))+`", kind = "word", pattern = "a", many = 20, optional = true}`)
+	}
+	p := load(t, rule("r", "allow", `command = "/usr/bin/tool"`, `args = [`+strings.Join(args, ", ")+`, "end"]`))
+	words := append([]string{"/usr/bin/tool"}, slices.Repeat([]string{"a"}, 200)...)
+	if j := p.Judge(request(deploy, append(words, "other")...)); j.Decision != policy.Deny || !strings.Contains(j.Detail, `"other"`) {
+		t.Errorf("%v: %s", j.Decision, j.Detail)
+	}
+	if j := p.Judge(request(deploy, append(words, "end")...)); j.Decision != policy.Allow {
+		t.Errorf("%v: %s", j.Decision, j.Detail)
+	}
+}
+
 // The machine has the last word on a path, at every judgement, and a requester
 // is not told what it said.
 func TestPathsAreLookedAtAgain(t *testing.T) {
