@@ -19,13 +19,20 @@ import (
 type groupTree struct {
 	group *cgroup.Group
 	orph  *orphanage
+	pid   int // of the child; 0 = none was started
 }
 
 func (t *groupTree) attach(a *syscall.SysProcAttr) { a.UseCgroupFD, a.CgroupFD = true, t.group.FD() }
 func (t *groupTree) cgroup() string                { return t.group.Path() }
-func (t *groupTree) started(int)                   {}
 func (t *groupTree) exited()                       {}
 func (t *groupTree) oom() bool                     { return t.group.OOMKilled() }
+
+// started tells a supervisor that has become a subreaper (a program that could
+// not be run is enough) whose child this is.
+func (t *groupTree) started(pid int) {
+	t.pid = pid
+	t.orph.add(pid)
+}
 
 func (t *groupTree) members() []call.Survivor {
 	if t.empty() {
@@ -67,7 +74,12 @@ func (t *groupTree) close() {
 	if t.group.Remove() != nil {
 		_ = t.group.Close()
 	}
-	t.orph.collect()
+	if t.pid == 0 {
+		t.orph.collect()
+		return
+	}
+	t.orph.drop(t.pid)
+	t.pid = 0
 }
 
 // launch starts the child with the limits and on the thread of the spec.

@@ -145,6 +145,8 @@ func (l *loop) forkOnce(files [3]uintptr) error {
 		Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd},
 	}
 	l.tree.attach(attr.Sys)
+	l.engine.orphans.forking.RLock()
+	defer l.engine.orphans.forking.RUnlock()
 	pid, err := l.launch(attr)
 	runtime.KeepAlive(l.spec)
 	if err != nil {

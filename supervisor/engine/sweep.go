@@ -17,8 +17,12 @@ import (
 // orphanage knows which of our children belong to calls in progress, so that a
 // sweep can tell an adopted orphan from another call's process.
 type orphanage struct {
-	mu    sync.Mutex   // guards calls
-	calls map[int]bool // pid of each call's child
+	// forking is held for reading from before a fork until the child is in
+	// calls, and for writing while children are looked at: a child that nobody
+	// knows yet, and that may be dead already, must not pass for an orphan.
+	forking sync.RWMutex
+	mu      sync.Mutex  // guards calls
+	calls   map[int]int // pid of each call's child; counted, since pids come again
 	// before holds the children this process had when the engine was made (a
 	// shell that started some and then became snens by exec): never ours.
 	before map[int]uint64
@@ -43,15 +47,17 @@ func (o *orphanage) add(pid int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.calls == nil {
-		o.calls = map[int]bool{}
+		o.calls = map[int]int{}
 	}
-	o.calls[pid] = true
+	o.calls[pid]++
 }
 
 // drop ends a call and collects the dead it left.
 func (o *orphanage) drop(pid int) {
 	o.mu.Lock()
-	delete(o.calls, pid)
+	if o.calls[pid]--; o.calls[pid] <= 0 {
+		delete(o.calls, pid)
+	}
 	o.mu.Unlock()
 	o.collect()
 }
@@ -67,6 +73,8 @@ func (o *orphanage) collect() {
 	if !ok {
 		return
 	}
+	o.forking.Lock()
+	defer o.forking.Unlock()
 	calls := o.snapshot()
 	for _, pid := range childrenOfOurs() {
 		p, ok := lookAt(pid)
@@ -141,8 +149,10 @@ func (t *sessionTree) find() []process {
 	if t.pid == 0 && !t.foreign {
 		return nil // nothing was started
 	}
+	t.orph.forking.Lock()
 	all := allProcesses()
 	calls := t.orph.snapshot()
+	t.orph.forking.Unlock()
 	if p, ok := all[t.pid]; ok && t.start != 0 && p.start != t.start {
 		t.pid = 0 // the number is somebody else's now, and so is the session
 	}
