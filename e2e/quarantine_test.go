@@ -22,6 +22,7 @@ var broken = []struct{ name, script, cause string }{
 	{"folder", `mkdir -p folder/folder`, "a directory, not a program"},
 	{"pipe", `mkdir pipe; mkfifo pipe/pipe; chmod 755 pipe/pipe`, "a named pipe, not a program"},
 	{"device", `mkdir device; ln -s /dev/null device/device`, "a device, not a program"},
+	{"socket", `mkdir socket; perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, pack_sockaddr_un("socket/socket"))'; chmod 755 socket/socket`, "a socket, not a program"},
 	{"empty", `: | prog empty`, "empty file"},
 
 	{"bare", `echo 'echo no first line' | prog bare`, "neither a #! line nor an ELF program, so the kernel cannot run it"},
@@ -39,6 +40,7 @@ var broken = []struct{ name, script, cause string }{
 	{"elf-cut", `head -c 20 /bin/true | prog elf-cut`, "damaged ELF header"},
 	{"elf-object", `(head -c 16 /bin/true; printf '\001\000'; tail -c +19 /bin/true) | prog elf-object`, "an ELF file, but not a program"},
 	{"elf-foreign", `(head -c 18 /bin/true; printf '\363\000'; tail -c +21 /bin/true) | prog elf-foreign`, "wrong architecture: built for riscv, this machine is $MACHINE"},
+	{"elf-loader", `sed s/ld-linux/ld-absen/ /bin/true | prog elf-loader`, "missing interpreter $LOADER, the loader of this ELF program"},
 
 	{"help-empty", `prog help-empty <ok; echo >help-empty/help.txt`, "help.txt is empty"},
 	{"help-big", `prog help-big <ok; (echo x; head -c 70000 /dev/zero) >help-big/help.txt`, "help.txt is larger than 64 KiB"},
@@ -85,11 +87,12 @@ func TestEveryCause(t *testing.T) {
 	writer, err := os.OpenFile(filepath.Join(w.tools, "busy/busy"), os.O_WRONLY, 0)
 	must(t, err)
 	defer writer.Close()
-	machine := strings.TrimSpace(w.shell("uname -m"))
+	machine := strings.NewReplacer("$MACHINE", strings.TrimSpace(w.shell("uname -m")),
+		"$LOADER", strings.TrimSpace(w.shell(`grep -aom1 '/lib[^ ]*/ld-linux[a-z0-9._-]*' /bin/true | sed s/ld-linux/ld-absen/`)))
 
 	want := map[string]string{}
 	for _, b := range broken {
-		want[b.name] = strings.ReplaceAll(b.cause, "$MACHINE", machine)
+		want[b.name] = machine.Replace(b.cause)
 	}
 	r := w.run("tools", "--json")
 	w.nothingLeft()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"unicode/utf8"
 
@@ -95,6 +96,25 @@ func unrestricted(t *testing.T, w *world, look, before string) {
 	if w.shell(look) == before {
 		t.Error("unrestricted it creates nothing")
 	}
+}
+
+// A signal in the middle of discovery ends the programs that are being asked.
+func TestInterruptedDiscovery(t *testing.T) {
+	modes(t, func(t *testing.T, w *world) {
+		never := w.fifo("never")
+		w.file("tools/waits/waits", "#!/bin/sh\ntrap '' TERM INT\nsetsid sh -c 'trap \"\" TERM; while :; do sleep 1000; done' &\nread -r line <"+never+"\n", 0o755)
+		for sig, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+			cmd := w.command("tools")
+			must(t, cmd.Start())
+			asked := reader(t, never)
+			must(t, cmd.Process.Signal(sig))
+			if got := statusOf(t, cmd.Wait()); got != status {
+				t.Errorf("exit status %d, want %d", got, status)
+			}
+			w.nothingLeft()
+			must(t, asked.Close())
+		}
+	})
 }
 
 // listen listens where help-is-data connects to. The function returned stops
