@@ -64,10 +64,13 @@ var layers = []layer{
 	{pkg: "internal/confine", theirs: sys},
 	{pkg: "internal/escape", theirs: sys},
 	{pkg: "internal/fields", ours: "internal/strictjson"},
+	{pkg: "internal/peer", theirs: sys},
 	{pkg: "internal/rlimit", theirs: sys},
 	{pkg: "internal/safefile", theirs: sys},
+	{pkg: "internal/sockets", ours: "internal/peer internal/safefile", theirs: sys},
 	{pkg: "internal/strictjson", theirs: sys},
 	{pkg: "internal/tomlread", ours: "internal/escape", theirs: "github.com/BurntSushi/toml"},
+	{pkg: "internal/wire", ours: "internal/fields internal/strictjson", theirs: sys},
 
 	{pkg: "internal/testneed"},
 	{pkg: "internal/dev/testrun"},

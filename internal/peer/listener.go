@@ -1,11 +1,8 @@
 package peer
 
 import (
-	"errors"
 	"fmt"
 	"net"
-
-	"golang.org/x/sys/unix"
 )
 
 // ListenerError says that the socket is not served by whom it must be. Nothing
@@ -30,13 +27,8 @@ func (e *ListenerError) Unwrap() error { return e.Err }
 // uid want: 0 for the system's broker, one's own for --user. Every failure is a
 // *ListenerError.
 func Listener(c *net.UnixConn, want UID) error {
-	raw, err := c.SyscallConn()
+	cred, err := connCredentials(c)
 	if err != nil {
-		return &ListenerError{Want: want, Err: err}
-	}
-	var cred *unix.Ucred
-	cerr := raw.Control(func(fd uintptr) { cred, err = credentials(int(fd)) })
-	if err = errors.Join(cerr, err); err != nil {
 		return &ListenerError{Want: want, Err: err}
 	}
 	if UID(cred.Uid) != want {

@@ -26,7 +26,7 @@ type job struct {
 	Path     string // of the socket
 	UID, GID int
 	Groups   []int
-	Login    string // written to loginuid, when not empty
+	Login    string // its audit login, when not empty
 	Local    string // the name of the client's own socket, for "bound"
 	Times    int    // for "storm"
 }
@@ -46,11 +46,6 @@ func play(text string) error {
 	var j job
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return err
-	}
-	if j.Login != "" {
-		if err := os.WriteFile("/proc/self/loginuid", []byte(j.Login), 0); err != nil {
-			return err
-		}
 	}
 	if j.UID != 0 {
 		if err := syscall.Setgroups(j.Groups); err != nil {
@@ -152,6 +147,10 @@ func command(t *testing.T, j job) *exec.Cmd {
 		t.Fatal(err)
 	}
 	c := exec.Command(self)
+	if j.Login != "" {
+		// Only a process's first thread may write it; a shell has no other.
+		c = exec.Command("/bin/sh", "-c", `echo "$1" >/proc/self/loginuid && exec "$0"`, self, j.Login)
+	}
 	c.Env = append(os.Environ(), jobVar+"="+string(text), "GORACE=atexit_sleep_ms=0")
 	c.Stderr = os.Stderr
 	return c

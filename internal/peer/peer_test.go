@@ -172,10 +172,13 @@ func TestImmediateCloseIsNeverAnotherUser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		user, uerr := peer.User(conn)
 		p, err := peer.Identify(conn)
 		switch {
 		case err != nil && p == nil:
 			refused++
+		case uerr != nil || user != 1234:
+			t.Fatalf("connection %d: user %s, %v", i, user, uerr)
 		case err != nil || p.UID != 1234 || p.GID != 1234:
 			t.Fatalf("connection %d: %v, %v", i, p, err)
 		default:
@@ -231,6 +234,9 @@ func TestNotConnectedIsRefused(t *testing.T) {
 	}
 	_, err = peer.Identify(c)
 	contains(t, err, "not connected")
+	if uid, err := peer.User(c); err == nil {
+		t.Errorf("its user is %s", uid)
+	}
 	c.Close()
 	_, err = peer.Identify(c)
 	contains(t, err, "closed")

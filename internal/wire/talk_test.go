@@ -11,43 +11,47 @@ import (
 	"snens/internal/wire"
 )
 
+// count serves one method: as many answers as asked for, and a last one.
+func count(t *testing.T, server *wire.Conn) {
+	defer server.End()
+	if h, err := server.Accept("detach"); err != nil || h.Version != 1 || len(h.Capabilities) != 2 {
+		t.Errorf("greeted by %v, %v", h, err)
+	}
+	for {
+		q, err := server.ReadRequest(0)
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		f := q.Fields()
+		n := f.Field("n").Uint(10)
+		if err := f.Close(); err != nil {
+			if err := server.Fail(q.ID, wire.Errorf(wire.BadRequest, "%v", err)); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		for i := range n {
+			if err := server.More(q.ID, fields.Object(fields.Member("i", fields.Uint(i)))); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := server.Reply(q.ID, fields.Object()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestAWholeConversation(t *testing.T) {
 	a, b := sockets(t)
 	server, client := newConn(t, a, wire.Options{}), newConn(t, b, wire.Options{})
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	wg.Go(func() {
-		defer server.End()
-		if h, err := server.Accept("detach"); err != nil || h.Version != 1 || len(h.Capabilities) != 2 {
-			t.Errorf("greeted by %v, %v", h, err)
-		}
-		for {
-			q, err := server.ReadRequest(0)
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			f := q.Fields()
-			n := f.Field("n").Uint(10)
-			if err := f.Close(); err != nil {
-				if err := server.Fail(q.ID, wire.Errorf(wire.BadRequest, "%v", err)); err != nil {
-					t.Error(err)
-				}
-				continue
-			}
-			for i := range n {
-				if err := server.More(q.ID, fields.Object(fields.Member("i", fields.Uint(i)))); err != nil {
-					t.Error(err)
-				}
-			}
-			if err := server.Reply(q.ID, fields.Object()); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	defer client.End()
+	wg.Go(func() { count(t, server) })
 	h, err := client.Hello("x", "y")
 	if err != nil || len(h.Capabilities) != 1 || h.Capabilities[0] != "detach" {
 		t.Fatalf("answered by %v, %v", h, err)
