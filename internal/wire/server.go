@@ -85,3 +85,14 @@ func (c *Conn) Refuse(err error) {
 		_ = c.Fail(0, e)
 	}
 }
+
+// RefusalLine is what Refuse sends, for a connection that never becomes a Conn.
+func RefusalLine(e *Error) []byte {
+	r := Reply{Err: e}
+	line, err := encode(r.value(), MaxLineGreeting)
+	if err != nil { // a detail that is too long, or no JSON
+		r.Err = &Error{Code: e.Code, Message: e.Message}
+		line, _ = encode(r.value(), MaxLineGreeting)
+	}
+	return line
+}

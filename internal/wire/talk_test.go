@@ -115,7 +115,14 @@ func TestServersRefuseGreetings(t *testing.T) {
 }
 
 func TestClientsHearWhyTheyAreRefused(t *testing.T) {
-	const busy = `{"id":null,"error":{"code":"busy","message":"too many connections"}}` + "\n"
+	busy := string(wire.RefusalLine(wire.Errorf(wire.Busy, "too many connections")))
+	if busy != `{"id":null,"error":{"code":"busy","message":"too many connections"}}`+"\n" {
+		t.Fatalf("the line is %s", busy)
+	}
+	long := fields.Object(fields.Member("x", fields.Text(strings.Repeat("x", wire.MaxLineGreeting))))
+	if got := string(wire.RefusalLine(&wire.Error{Code: wire.Busy, Message: "too many connections", Detail: &long})); got != busy {
+		t.Errorf("with a long detail it is %s", got)
+	}
 	for name, before := range map[string]bool{"before they speak": true, "after": false} {
 		t.Run(name, func(t *testing.T) {
 			a, b := sockets(t)
