@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 )
 
@@ -18,24 +17,24 @@ type redactor struct {
 }
 
 // newRedactor returns nil when there is nothing to redact. Each secret is also
-// looked for as a JSON string would hold it.
+// looked for as a JSON string would hold it, in the usual spellings.
 func newRedactor(secrets [][]byte) *redactor {
 	var all [][]byte
 	for _, s := range secrets {
-		if len(s) == 0 {
-			continue
-		}
-		all = append(all, s)
-		if q, err := json.Marshal(string(s)); err == nil {
-			if q = q[1 : len(q)-1]; !bytes.Equal(q, s) {
-				all = append(all, q)
-			}
+		if len(s) > 0 {
+			all = append(all, spellings(s)...)
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(all, func(a, b []byte) int { return len(b) - len(a) })
+	slices.SortFunc(all, func(a, b []byte) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return bytes.Compare(a, b)
+	})
+	all = slices.CompactFunc(all, bytes.Equal)
 	return &redactor{secrets: all}
 }
 

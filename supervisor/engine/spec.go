@@ -62,10 +62,11 @@ type Spec struct {
 	HeadTail int
 	TailOff  bool
 	// SpillDir is the folder for the streams that do not fit in head and tail
-	// (created when needed); "" = no spill. SpillMax caps each file in bytes.
+	// (created when needed); "" = no spill. SpillMax caps each file in bytes; 0 = no spill.
 	SpillDir string
 	SpillMax int64
-	// Secrets are byte strings replaced by "[redacted]" in text and spill files.
+	// Secrets are byte strings replaced by "[redacted]" in text and spill files,
+	// as they are and in the usual spellings of JSON.
 	Secrets [][]byte
 
 	Limits    Limits

@@ -158,12 +158,42 @@ func TestRedactor(t *testing.T) {
 	}
 }
 
+// What encoders of other languages make of a secret is found in the stream.
+func TestRedactorKnowsTheSpellingsOfJSON(t *testing.T) {
+	secrets := [][]byte{[]byte("pa\"ss\\w\u00f6rd/x"), []byte("<\U0001f511&\u2028>"), []byte("a\n\x7fb"), []byte("k\xf6y"), []byte("it's+`")}
+	for _, printed := range []string{
+		`pa"ss\wörd/x`,                           // as it is
+		`pa\"ss\\wörd/x`,                         // jq, Go
+		`pa\"ss\\w\u00f6rd/x`,                    // Python
+		`pa\"ss\\w\u00f6rd\/x`,                   // PHP
+		`pa\"ss\\wörd\/x`,                        // PHP, unescaped Unicode
+		`pa\"ss\\w\u00F6rd/x`,                    // capital digits
+		`pa\u0022ss\\w\u00F6rd/x`,                // .NET
+		"<\U0001f511&\u2028>",                    // as it is
+		"<\U0001f511&\\u2028>",                   // Go, no care for HTML
+		"\\u003c\U0001f511\\u0026\\u2028\\u003e", // Go
+		`<\ud83d\udd11&\u2028>`,                  // Python
+		`\u003C\uD83D\uDD11\u0026\u2028\u003E`,   // .NET
+		"a\n\x7fb", "a\\n\x7fb", `a\n\u007fb`, "a\\u000a\x7fb", `a\u000A\u007Fb`,
+		"k\xf6y", `k\udcf6y`, `k\ufffdy`, "k\ufffdy",
+		`it's+` + "`", `it\u0027s\u002B\u0060`,
+	} {
+		if got := string(redactAll([]byte(`{"k": "`+printed+`"}`), secrets)); got != `{"k": "[redacted]"}` {
+			t.Errorf("%s is not found: %s", printed, got)
+		}
+	}
+	if got := newRedactor([][]byte{[]byte("plain"), []byte("plain")}).secrets; len(got) != 1 {
+		t.Errorf("a plain secret is searched for in %d ways: %q", len(got), got)
+	}
+}
+
 // However the stream is cut, the result is that of the stream in one piece,
 // and no secret is left in it.
 func FuzzRedactor(f *testing.F) {
 	f.Add([]byte("xxsecretxx"), []byte("secret"), []byte("cre"), 3)
 	f.Add([]byte("aaaaaaa"), []byte("aa"), []byte("aaa"), 1)
 	f.Add([]byte("abcabcabd"), []byte("abcabd"), []byte("bca"), 4)
+	f.Add([]byte(`x"\\w\u00f6\/" \\w\u00F6/x`), []byte("\\w\u00f6/"), []byte("\u00f6"), 2)
 	f.Fuzz(func(t *testing.T, text, one, two []byte, step int) {
 		secrets := [][]byte{one, two}
 		whole := redactAll(text, secrets)

@@ -181,8 +181,6 @@ func (i *Interface) secrets(e *emitter) [][]byte {
 	walk = func(v *strictjson.Value) {
 		if text, ok := plainText(v); ok && text != "" {
 			out = append(out, text)
-			quoted := string(strictjson.AppendString(nil, text))
-			out = append(out, quoted[1:len(quoted)-1])
 		}
 		for n := range v.Items {
 			walk(&v.Items[n])

@@ -10,7 +10,8 @@ type Invocation struct {
 	HasStdin bool
 	Env      []EnvVar
 	// Secrets are the byte strings to be redacted wherever the tool prints them:
-	// every string and number in a secret field, as it is and as JSON writes it.
+	// every string and number in a secret field, each once and as it is. How JSON
+	// writes them is the engine's concern.
 	Secrets [][]byte
 }
 
