@@ -35,7 +35,7 @@ const (
 // Survivor is a process that was still alive when the tool itself had exited.
 type Survivor struct {
 	PID  int    `json:"pid"`
-	Name string `json:"name"` // the kernel's comm, at most 15 bytes, escaped
+	Name string `json:"name"` // the kernel's comm, at most 15 bytes, as the process chose it
 }
 
 // Spill names the files that hold the streams in full (up to spill_max).
@@ -95,8 +95,8 @@ type Record struct {
 	CPUMS      int64     `json:"cpu_ms"`
 	MaxRSSKB   int64     `json:"max_rss_kb"`
 
-	// Message is our own one-line reason for the classes refused and start,
-	// and Hint its fix; both are part of Content already.
+	// Message is our own one-line reason for the classes refused and start and for
+	// an end that is not known, Hint its fix; both are part of Content already.
 	Message string `json:"-"`
 	Hint    string `json:"-"`
 	// SignalNumber is the number behind Signal, 0 when there is none.
@@ -139,5 +139,6 @@ func (r *Record) ExitStatus() int {
 // Ours says whether the exit status of the record was made by the supervisor
 // rather than by the command: what --status-fd reports.
 func (r *Record) Ours() bool {
-	return r.TimedOut || r.Class == ClassTimeout || r.Class == ClassRefused || r.Class == ClassStart
+	return r.TimedOut || r.Class == ClassTimeout || r.Class == ClassRefused || r.Class == ClassStart ||
+		r.ExitCode == nil && r.Signal == nil
 }

@@ -269,8 +269,28 @@ func TestJSONAndBinaryOutput(t *testing.T) {
 	}
 	s = sh(t, `echo nonsense`)
 	s.JSONOutput = true
-	if r := e.Run(s); r.Data != nil || !strings.Contains(r.Content, "[stdout was to be JSON and is not]") {
+	if r := e.Run(s); r.Data != nil || !strings.Contains(r.Content, "[stdout was to be JSON of at most 64 levels and is not]") {
 		t.Errorf("data %s content %q", r.Data, r.Content)
+	}
+	for _, odd := range []string{
+		`printf '"\377"'`, // not UTF-8
+		`printf '[%.0s' $(seq 65); printf ']%.0s' $(seq 65)`,
+	} {
+		s = sh(t, odd)
+		s.JSONOutput = true
+		if r := e.Run(s); r.Data != nil || !r.OK {
+			t.Errorf("%s: data %s", odd, r.Data)
+		}
+	}
+	s = sh(t, `printf '{"[": "[[\\"[["}'; for i in $(seq 64); do printf ' '; done`)
+	s.JSONOutput = true
+	if r := e.Run(s); string(r.Data) != `{"[": "[[\"[["}` {
+		t.Errorf("data %s", r.Data)
+	}
+	s = sh(t, `head -c 1000000 /dev/zero`)
+	s.HeadTail, s.SpillDir, s.SpillMax = 10, filepath.Join(s.Dir, "none"), 0
+	if r := e.Run(s); r.Spill != nil || exists(s.SpillDir) || r.Truncated.Stdout != 1000000 {
+		t.Errorf("spill_max 0: %+v", r.Spill)
 	}
 	s = sh(t, `printf 'a\0b'`)
 	s.Binary, s.SpillDir = true, filepath.Join(s.Dir, "spill")

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"snens/internal/cgroup"
-	"snens/internal/escape"
 	"snens/internal/rlimit"
 	"snens/supervisor/call"
 )
@@ -42,7 +42,7 @@ func (t *groupTree) members() []call.Survivor {
 	out := make([]call.Survivor, 0, len(pids))
 	for _, pid := range pids {
 		if p, ok := lookAt(pid); ok && !p.dead() {
-			out = append(out, call.Survivor{PID: pid, Name: escape.Line(p.comm)})
+			out = append(out, call.Survivor{PID: pid, Name: strings.ToValidUTF8(p.comm, "\uFFFD")})
 		}
 	}
 	return out

@@ -51,6 +51,7 @@ type loop struct {
 	cancelled bool
 
 	exited     bool
+	lost       error // the status could not be had
 	status     syscall.WaitStatus
 	usage      syscall.Rusage
 	outputOpen bool
@@ -80,9 +81,13 @@ func (e *Engine) prepare(s Spec) (*loop, *call.Record) {
 
 func (l *loop) stream(name string) *stream {
 	s := l.spec
+	dir := s.SpillDir
+	if s.SpillMax <= 0 {
+		dir = ""
+	}
 	return &stream{
 		name: name, limit: s.HeadTail, tailOff: s.TailOff,
-		spillDir: s.SpillDir, spillMax: s.SpillMax, red: newRedactor(s.Secrets),
+		spillDir: dir, spillMax: s.SpillMax, red: newRedactor(s.Secrets),
 	}
 }
 
@@ -117,11 +122,19 @@ func (l *loop) live() error {
 		l.deadline = l.start.Add(l.spec.Timeout)
 	}
 	for !l.exited {
-		l.step(l.untilNext())
-		l.onTime()
+		l.turn()
 	}
 	l.settle()
 	return nil
+}
+
+// turn is one round of the loop. What has ended in time is not late because we
+// come to see it late.
+func (l *loop) turn() {
+	l.step(l.untilNext())
+	if !l.exited {
+		l.onTime()
+	}
 }
 
 // neverRan says that the child was killed by nobody before its exec: groups
@@ -264,9 +277,11 @@ func (l *loop) step(d time.Duration) {
 func (l *loop) reap() {
 	for {
 		_, err := syscall.Wait4(l.pid, &l.status, 0, &l.usage)
-		if err != syscall.EINTR {
-			break
+		if err == syscall.EINTR {
+			continue
 		}
+		l.lost = err // somebody else waited for it: never a success
+		break
 	}
 	l.exited = true
 	l.tree.exited()

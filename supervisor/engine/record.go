@@ -38,7 +38,9 @@ func (l *loop) record() *call.Record {
 
 // ending fills in how the process ended and the class.
 func (l *loop) ending(r *call.Record) {
-	if l.status.Signaled() {
+	if l.lost != nil {
+		r.Class, r.Message = call.ClassError, fmt.Sprintf("how the program ended is not known: %v", l.lost)
+	} else if l.status.Signaled() {
 		sig := l.status.Signal()
 		name := signalName(sig)
 		r.Signal, r.SignalNumber, r.Class = &name, int(sig), call.ClassSignal
@@ -90,11 +92,37 @@ func (l *loop) output(r *call.Record) {
 	if sp != (call.Spill{}) {
 		r.Spill = &sp
 	}
-	if l.spec.JSONOutput && l.out.whole() {
-		if text := strings.TrimSpace(stdout); json.Valid([]byte(text)) {
-			r.Data = json.RawMessage(text)
+	if l.spec.JSONOutput && l.out.whole() && l.out.isText() {
+		r.Data = jsonData(strings.TrimSpace(stdout))
+	}
+}
+
+// maxDataDepth bounds what is handed on as data: printed with indents, deep
+// nesting makes much of little.
+const maxDataDepth = 64
+
+// jsonData is text when it is one JSON value of bearable depth, else nil.
+func jsonData(text string) json.RawMessage {
+	depth, inString := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '[' || c == '{':
+			if depth++; depth > maxDataDepth {
+				return nil
+			}
+		case c == ']' || c == '}':
+			depth--
 		}
 	}
+	if !json.Valid([]byte(text)) {
+		return nil
+	}
+	return json.RawMessage(text)
 }
 
 // content is what a model reads: the output, then one line for each thing that
@@ -120,7 +148,7 @@ func (l *loop) content(r *call.Record) string {
 		return b.String()
 	}
 	if l.spec.JSONOutput && r.Data == nil && r.OK {
-		line("[stdout was to be JSON and is not]")
+		line("[stdout was to be JSON of at most 64 levels and is not]")
 	}
 	for _, s := range []*stream{l.out, l.err} {
 		if text := s.remark(); text != "" {
@@ -136,6 +164,8 @@ func (l *loop) statusLine(r *call.Record) string {
 		return fmt.Sprintf("timed out after %s", seconds(l.spec.Timeout))
 	case r.Cancelled:
 		return "cancelled"
+	case l.lost != nil:
+		return r.Message
 	case r.Signal != nil && r.OOM:
 		return fmt.Sprintf("killed by %s (out of memory)", *r.Signal)
 	case r.Signal != nil:

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"snens/internal/escape"
 	"snens/supervisor/call"
 )
 
@@ -212,7 +211,7 @@ func (t *sessionTree) members() []call.Survivor { return survivors(t.find()) }
 func survivors(ps []process) []call.Survivor {
 	out := make([]call.Survivor, 0, len(ps))
 	for _, p := range ps {
-		out = append(out, call.Survivor{PID: p.pid, Name: escape.Line(p.comm)})
+		out = append(out, call.Survivor{PID: p.pid, Name: strings.ToValidUTF8(p.comm, "\uFFFD")})
 	}
 	return out
 }
