@@ -52,6 +52,13 @@ func TestGenericCall(t *testing.T) {
 			t.Errorf("%s: %q, want %q", args, r.Content, want)
 		}
 	}
+	w.write(filepath.Join(w.home, "tools", "show", "help.txt"), "show — reads its stdin", 0o644)
+	if r := w.call("show", "null", func(q *supervisor.Request) { q.Args, q.Words = nil, []string{} }); r.Class != call.ClassRefused || !strings.HasPrefix(r.Content, "stdin: is required") {
+		t.Errorf("no stdin where the description asks for it: %q", r.Content)
+	}
+	if err := os.Remove(filepath.Join(w.home, "tools", "show", "help.txt")); err != nil {
+		t.Fatal(err)
+	}
 	if r := w.call("show", "null", func(q *supervisor.Request) { q.Args, q.Words = nil, []string{"--help", "*"} }); *r.Stdout != "arg=--help\narg=*\nin=\n" {
 		t.Errorf("words: %q", r.Content)
 	}
@@ -89,15 +96,14 @@ func TestCommonArguments(t *testing.T) {
 		`{"timeout_seconds": "5"}`:    "timeout_seconds: must be a number of seconds above zero\nhint: leave it out for the default",
 		`{"timeout_seconds": 1e-99}`:  "timeout_seconds: must be a number of seconds above zero\nhint: leave it out for the default",
 		`{"timeout_seconds": -1e300}`: "timeout_seconds: must be a number of seconds above zero\nhint: leave it out for the default",
-		`["a"]`:                       "the arguments must be a JSON object\nhint: write {\"field\": value}",
 	} {
 		r := w.call("where", args)
 		if r.Class != call.ClassRefused || r.Content != want || r.ExitStatus() != 125 {
 			t.Errorf("%s: %s %q, want %q", args, r.Class, r.Content, want)
 		}
 	}
-	for _, args := range []string{`{"args": [], "args": []}`, `{`, "", "\xff"} {
-		if r := w.call("where", args); r.Class != call.ClassRefused || !strings.HasPrefix(r.Content, "the arguments are not valid JSON: ") {
+	for _, args := range []string{`{"args": [], "args": []}`, `{`, "", "\xff", `["a"]`} {
+		if r := w.call("where", args); r.Class != call.ClassRefused || !strings.HasPrefix(r.Content, "arguments: ") {
 			t.Errorf("%q: %s %q", args, r.Class, r.Content)
 		}
 	}
@@ -228,8 +234,17 @@ func TestSelfTest(t *testing.T) {
 		if r.Class != want.class || r.ExitStatus() != want.exit {
 			t.Errorf("%s: %s %d %q", name, r.Class, r.ExitStatus(), r.Content)
 		}
+		if name == "bad" && os.Geteuid() == 0 {
+			script := filepath.Join(h.Dir, "selftest.sh")
+			if err := os.Chmod(script, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if r := s.SelfTest(context.Background(), h); r.Class != call.ClassRefused || !strings.Contains(r.Content, script) {
+				t.Errorf("root runs a test that others can write: %q", r.Content)
+			}
+		}
 		if name == "good" {
-			if dir := strings.TrimSpace(*r.Stdout); exists(dir) || !strings.Contains(dir, "snens-selftest-") {
+			if dir := strings.TrimSpace(*r.Stdout); exists(dir) || !strings.HasSuffix(dir, "/selftest") {
 				t.Errorf("selftest ran in %q, which must be an empty folder that is gone now", dir)
 			}
 		}

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snens/internal/safefile"
 	"snens/internal/strictjson"
 	"snens/session"
 	"snens/supervisor/call"
@@ -59,13 +61,13 @@ func (p *plan) refusal(err error) *call.Record {
 }
 
 func (p *plan) close() {
+	if p.tmp != "" {
+		_ = os.RemoveAll(p.tmp)
+	}
 	if p.folder != nil {
 		if err := p.folder.Close(); err != nil {
 			p.s.log.Warn("cannot remove the folder of a call", "call", p.id, "cause", err)
 		}
-	}
-	if p.tmp != "" {
-		_ = os.RemoveAll(p.tmp)
 	}
 }
 
@@ -107,15 +109,13 @@ func (p *plan) cutCommon() error {
 	if p.req.Args == nil {
 		return nil
 	}
-	v, err := strictjson.Parse(p.req.Args, strictjson.Options{})
-	if err != nil {
-		return fmt.Errorf("the arguments are not valid JSON: %w", err)
-	}
-	if v.Kind != strictjson.Object {
-		return &refused{"the arguments must be a JSON object", `write {"field": value}`}
+	p.args = p.req.Args
+	v, err := strictjson.Parse(p.req.Args, beyondAnyLimit)
+	if err != nil || v.Kind != strictjson.Object {
+		return nil // the interface says what is wrong, and keeps secrets to itself
 	}
 	iface := p.req.Handle.Interface
-	kept := v.Members[:0]
+	kept := make([]strictjson.Member, 0, len(v.Members))
 	for _, m := range v.Members {
 		switch own := iface != nil && iface.HasField(m.Name); {
 		case m.Name == "cwd" && !own:
@@ -131,10 +131,15 @@ func (p *plan) cutCommon() error {
 			kept = append(kept, m)
 		}
 	}
-	v.Members = kept
-	p.args = v.JSON()
+	if len(kept) < len(v.Members) {
+		v.Members = kept
+		p.args = v.JSON()
+	}
 	return nil
 }
+
+// beyondAnyLimit reads whatever the interface may read: its limits count.
+var beyondAnyLimit = strictjson.Options{MaxBytes: math.MaxInt, MaxTokens: math.MaxInt}
 
 // maxTimeout bounds a time limit: a hundred years do not overflow anything.
 const maxTimeout = 100 * 365 * 24 * time.Hour
@@ -214,6 +219,12 @@ func (p *plan) environment(vars []xsnens.EnvVar) (*environ.Env, error) {
 func (p *plan) invoke(env *environ.Env) (*xsnens.Invocation, error) {
 	h := p.req.Handle
 	if p.req.Args == nil && h.Interface == nil {
+		if h.NeedsStdin && p.req.Stdin == nil {
+			return nil, &refused{
+				words: "stdin: is required, the description of the tool says so",
+				hint:  "pipe it in, or give it in JSON: --args '{\"args\": [...], \"stdin\": \"...\"}'",
+			}
+		}
 		inv := &xsnens.Invocation{}
 		for _, w := range p.req.Words {
 			inv.Args = append(inv.Args, xsnens.Arg{Text: w})
@@ -272,13 +283,21 @@ func (p *plan) fill(env []string, secrets [][]byte) {
 	} else {
 		sp.SpillDir = dir
 	}
-	meta := session.Meta{Tool: string(h.Name), Cwd: sp.Dir}
-	if s.session != nil {
-		meta.Session = s.session.ID
-	}
-	if p.folder = s.newFolder(p.id, meta); p.folder != nil {
+	if p.openFolder(); p.folder != nil {
 		sp.Leftover = recordIn(p.folder)
 	}
+}
+
+// openFolder makes the folder of the call, once.
+func (p *plan) openFolder() {
+	if p.folder != nil {
+		return
+	}
+	meta := session.Meta{Tool: string(p.req.Handle.Name), Cwd: p.spec.Dir}
+	if p.s.session != nil {
+		meta.Session = p.s.session.ID
+	}
+	p.folder = p.s.newFolder(p.id, meta)
 }
 
 // spillDir is where output goes that does not fit. The engine makes it when
@@ -330,10 +349,16 @@ func (p *plan) makeSelfTest() error {
 	if err != nil || !st.Mode().IsRegular() {
 		return &refused{fmt.Sprintf("%s has no selftest.sh", h.Name), "put one beside the program: it ends with 0 when all is well"}
 	}
-	if p.tmp, err = os.MkdirTemp("", "snens-selftest-"); err != nil {
+	if uid := os.Geteuid(); uid == 0 {
+		if err := safefile.CheckTrusted(script, uid); err != nil {
+			return fmt.Errorf("root does not run this test: %w", err)
+		}
+	}
+	p.openFolder()
+	if p.spec.Dir, err = ownFolder(p.folder, "selftest"); err != nil {
 		return fmt.Errorf("cannot make a folder to test in: %w", err)
 	}
-	p.spec.Dir = p.tmp
+	p.tmp = p.spec.Dir
 	env, err := p.environment(nil)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -42,20 +43,32 @@ func (s *scratch) take(sup *Supervisor) (*bench, error) {
 		return b, nil
 	}
 	s.mu.Unlock()
-	dir, err := os.MkdirTemp("", "snens-probe-")
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a folder to probe in: %w", err)
+	b := &bench{folder: sup.newFolder(session.NewCallID(), session.Meta{Tool: "--help"})}
+	var err error
+	if b.dir, err = ownFolder(b.folder, "probe"); err != nil {
+		err = fmt.Errorf("cannot make a folder to probe in: %w", err)
+	} else {
+		b.thread, err = confine.NewThread(confine.Rules{
+			ReadOnly: true, WriteBeneath: []string{b.dir}, NoNetwork: true, NoUnix: true,
+		})
 	}
-	b := &bench{dir: dir}
-	b.thread, err = confine.NewThread(confine.Rules{
-		ReadOnly: true, WriteBeneath: []string{dir}, NoNetwork: true, NoUnix: true,
-	})
 	if err != nil && !errors.Is(err, confine.ErrUnsupported) {
 		b.close()
 		return nil, err
 	}
-	b.folder = sup.newFolder(session.NewCallID(), session.Meta{Tool: "--help"})
 	return b, nil
+}
+
+// ownFolder makes an empty folder: within that of a call, where the leftovers of
+// a killed supervisor are cleared away, else among the temporary files.
+func ownFolder(call *session.Folder, name string) (string, error) {
+	if call != nil {
+		dir := filepath.Join(call.Dir, name)
+		if os.Mkdir(dir, 0o700) == nil {
+			return dir, nil
+		}
+	}
+	return os.MkdirTemp("", "snens-"+name+"-")
 }
 
 // giveBack takes a bench back when no process uses it any more. One that is not
@@ -85,10 +98,12 @@ func (b *bench) close() {
 	if b.thread != nil {
 		b.thread.Close()
 	}
-	if b.folder != nil {
-		b.folder.Close()
+	if b.dir != "" {
+		_ = os.RemoveAll(b.dir) // what cannot be removed is a leftover's business
 	}
-	os.RemoveAll(b.dir)
+	if b.folder != nil {
+		_ = b.folder.Close()
+	}
 }
 
 // untouched says that dir is still an empty folder of ours, closed to others.
