@@ -113,7 +113,7 @@ func broken(name, cause string) verdict {
 func judge(handle *supervisor.Handle) verdict {
 	v := verdict{Name: string(handle.Name), Errors: []string{}, Warnings: []string{}}
 	if handle.SchemaNote != "" {
-		v.Errors = append(v.Errors, "schema.json is not used: "+handle.SchemaNote)
+		v.Errors = append(v.Errors, handle.SchemaNote)
 	}
 	if handle.Interface != nil {
 		v.Warnings = append(v.Warnings, handle.Interface.Warnings()...)

@@ -70,7 +70,7 @@ func (a *app) tools(name string, o toolsOptions) error {
 	}
 	if !o.all {
 		for _, q := range listing.Quarantined {
-			fmt.Fprintf(a.stderr, "snens: tool %s skipped: %s\n", escape.Line(q.Name), escape.Line(q.Cause))
+			fmt.Fprintf(a.notes, "snens: tool %s skipped: %s\n", escape.Line(q.Name), escape.Line(q.Cause))
 		}
 	}
 	a.noteOddities(listing)
@@ -116,18 +116,18 @@ func (a *app) discover(refresh bool) (discovery.Listing, *supervisor.Supervisor,
 func (a *app) noteOddities(listing discovery.Listing) {
 	for _, n := range listing.Notes {
 		if n.Kind != discovery.NoteMissing || len(a.toolsDirs) > 0 {
-			fmt.Fprintf(a.stderr, "snens: %s\n", escape.Line(n.Text))
+			fmt.Fprintf(a.notes, "snens: %s\n", escape.Line(n.Text))
 		}
 	}
 	for _, s := range listing.Shadowed {
-		fmt.Fprintf(a.stderr, "snens: %s is hidden by %s\n", escape.Line(s.Path), escape.Line(s.By))
+		fmt.Fprintf(a.notes, "snens: %s is hidden by %s\n", escape.Line(s.Path), escape.Line(s.By))
 	}
 }
 
 // noteSchema says on stderr why a tool's schema.json does not count.
 func (a *app) noteSchema(t tool.Tool) {
 	if t.SchemaNote != "" {
-		fmt.Fprintf(a.stderr, "snens: %s: schema.json is not used: %s\n", t.Name, oneLine(t.SchemaNote))
+		fmt.Fprintf(a.notes, "snens: %s: %s; it is called as a generic tool\n", t.Name, oneLine(t.SchemaNote))
 	}
 }
 
@@ -192,8 +192,8 @@ func (a *app) printTools(listing discovery.Listing, all bool) {
 	}
 	a.style.table(a.out, rows)
 	if len(rows) == 0 {
-		fmt.Fprintln(a.stderr, "snens: there are no tools")
-		fmt.Fprintln(a.stderr, "hint: snens new tool NAME begins one; snens alone shows the folders")
+		fmt.Fprintln(a.notes, "snens: there are no tools")
+		fmt.Fprintln(a.notes, "hint: snens new tool NAME begins one; snens alone shows the folders")
 	}
 }
 

@@ -261,7 +261,7 @@ func (p *parser) object() (Value, *Error) {
 			}
 		}
 		if seen[name] || seen == nil && v.Get(name) != nil {
-			return v, p.fail(at, "the key %q is given twice", name)
+			return v, p.fail(at, "the key %q is given twice; give it once", name)
 		}
 		if seen != nil {
 			seen[name] = true

@@ -16,7 +16,7 @@ const version = 1
 func Load(data []byte) (*Interface, error) {
 	file, err := strictjson.Parse(data, strictjson.Options{MaxBytes: maxSchemaBytes})
 	if err != nil {
-		return nil, &LoadError{[]Fault{{"", "is not usable JSON: " + err.Error()}}}
+		return nil, &LoadError{[]Fault{{"", "it is not valid JSON: " + err.Error()}}}
 	}
 	if file.Kind != strictjson.Object {
 		return nil, &NotTypedError{"schema.json holds " + describe(&file, false) + ", not an object"}

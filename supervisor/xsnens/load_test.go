@@ -86,7 +86,7 @@ func TestFilesThatAreTooLarge(t *testing.T) {
 	faulty(t, typed(`"properties":{},"title":"`+strings.Repeat("x", 256<<10)+`"`), "at most 262144 are read")
 	faulty(t, strings.Repeat("[", 100)+strings.Repeat("]", 100), "nested deeper than 64 levels")
 	faulty(t, "\xef\xbb\xbf{}", "byte order mark")
-	faulty(t, "", "is not usable JSON")
+	faulty(t, "", "it is not valid JSON")
 }
 
 func TestFields(t *testing.T) {
