@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"snens/internal/cgroup"
 	"snens/internal/confine"
 	"snens/internal/rlimit"
+	"snens/internal/safefile"
 )
 
 // Finding is one thing the doctor looked at.
@@ -110,12 +112,34 @@ func (s *Supervisor) doctorState() Finding {
 	return Finding{Name: "state", OK: true, Text: st.base.Dir + " (" + st.base.Reason + ")"}
 }
 
-func (s *Supervisor) doctorFolders() []Finding {
-	cache := Finding{Name: "cache", OK: true, Text: s.cacheDir()}
-	if cache.Text == "" {
-		cache.OK, cache.Text = false, "none: neither XDG_CACHE_HOME nor HOME is set"
+// doctorCache tries to write where descriptions are remembered.
+func (s *Supervisor) doctorCache() Finding {
+	f := Finding{Name: "cache", Text: s.cacheDir()}
+	if f.Text == "" {
+		f.Text = "none: neither XDG_CACHE_HOME nor HOME is set"
+		return f
 	}
-	links := Finding{Name: "PATH folder", OK: true, Text: s.links()}
+	err := safefile.CheckNearest(f.Text, os.Geteuid())
+	if err == nil {
+		err = safefile.EnsurePrivateDir(f.Text)
+	}
+	if err == nil {
+		var try *os.File
+		if try, err = os.CreateTemp(f.Text, ".doctor-"); err == nil {
+			err = errors.Join(try.Close(), os.Remove(try.Name()))
+		}
+	}
+	if err != nil {
+		f.Text = "none: " + err.Error()
+		return f
+	}
+	f.OK = true
+	return f
+}
+
+func (s *Supervisor) doctorFolders() []Finding {
+	cache := s.doctorCache()
+	links := Finding{Name: "PATH folder", OK: true, Text: s.links().dir}
 	if links.Text == "" {
 		links.OK, links.Text = false, "none could be made (-v says why)"
 	}

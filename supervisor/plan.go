@@ -194,9 +194,12 @@ func (p *plan) environment(vars []xsnens.EnvVar) (*environ.Env, error) {
 	s, h := p.s, p.req.Handle
 	own := s.cfg.Tool(h.Name)
 	spec := environ.Spec{
-		Caller: s.opt.Env, Allow: s.cfg.EnvAllow, Links: s.links(),
+		Caller: s.links().env, Allow: s.cfg.EnvAllow, Links: s.links().dir,
 		Context: environ.Context{Config: s.cfg.Path, Cwd: p.spec.Dir, CallID: p.id},
 		Pass:    own.EnvPass, Set: own.Env, Call: map[string]string{},
+	}
+	if dirs := strings.Join(s.cfg.ToolsDir, ":"); s.opt.ToolsDirGiven && strings.Count(dirs, ":") == len(s.cfg.ToolsDir)-1 {
+		spec.ToolsDir = dirs // a folder with a colon in its name cannot be handed on
 	}
 	if s.session != nil {
 		spec.Session, spec.SessionsDir = string(s.session.ID), filepath.Dir(s.session.Dir)

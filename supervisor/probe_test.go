@@ -111,6 +111,32 @@ func TestPathFolderOfACall(t *testing.T) {
 	}
 }
 
+// Another snens with other tools folders does not change what a running call
+// finds, and what a call started does not find its caller's tools.
+func TestEachSetOfToolsHasItsPathFolder(t *testing.T) {
+	w := newWorld(t)
+	w.tool("mine", `echo "path=$PATH"; echo "dirs=$SNENS_TOOLS_DIR"; command -v other; command -v theirs`)
+	w.tool("other", ":")
+	r := w.call("mine", `{}`)
+	mine := line(r, "path")
+	dir, _, _ := strings.Cut(mine, ":")
+	if line(r, "dirs") != "" || !strings.HasSuffix(*r.Stdout, dir+"/other\n") {
+		t.Fatalf("%q", r.Content)
+	}
+	inner := newWorld(t)
+	inner.home, inner.env = w.home, []string{"HOME=" + w.home, "PATH=" + mine} // the same state
+	inner.toolsDir, inner.opt.ToolsDirGiven = filepath.Join(w.home, "tools2"), true
+	inner.tool("theirs", `echo "path=$PATH"; echo "dirs=$SNENS_TOOLS_DIR"; command -v other; command -v theirs`)
+	r = inner.call("theirs", `{}`)
+	theirs, rest, _ := strings.Cut(line(r, "path"), ":")
+	if theirs == dir || !exists(filepath.Join(dir, "other")) || strings.Contains(rest, w.home) {
+		t.Errorf("theirs %q, mine %q, rest of PATH %q", theirs, dir, rest)
+	}
+	if line(r, "dirs") != inner.toolsDir || !strings.HasSuffix(*r.Stdout, theirs+"/theirs\n") || strings.Contains(*r.Stdout, "/other\n") {
+		t.Errorf("%q", r.Content)
+	}
+}
+
 func TestDoctor(t *testing.T) {
 	w := newWorld(t)
 	for _, f := range w.supervisor().Doctor(context.Background()) {

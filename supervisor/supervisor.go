@@ -14,7 +14,6 @@ import (
 	"snens/supervisor/config"
 	"snens/supervisor/discovery"
 	"snens/supervisor/engine"
-	"snens/supervisor/environ"
 	"snens/supervisor/tool"
 	"snens/supervisor/xsnens"
 )
@@ -27,6 +26,9 @@ type Options struct {
 	Env       []string     // the caller's environment, NAME=value
 	SessionID string       // "" = no session
 	Exe       string       // the running snens, absolute: linked into the PATH folder
+	// ToolsDirGiven says that Config.ToolsDir was chosen on the command line: a
+	// snens that a tool starts is told of it.
+	ToolsDirGiven bool
 	// Progress is told how discovery of uncached tools goes; nil = nobody listens.
 	Progress func(done, total int)
 	// NoCgroup forces the fallback of supervision.
@@ -39,12 +41,11 @@ type Supervisor struct {
 	cfg     *config.Config
 	log     hclog.Logger
 	session *session.Session // nil = none
-	path    string           // PATH of calls, without the folder of links
 
 	engine func() (*engine.Engine, error)
 	state  func() (*state, error)
 	finder func() *discovery.Finder
-	links  func() string
+	links  func() links
 	tidy   sync.Once
 
 	probing func() []string // the environment of probes
@@ -64,7 +65,6 @@ func New(o Options) (*Supervisor, error) {
 	if s.log == nil {
 		s.log = hclog.NewNullLogger()
 	}
-	s.path, _ = environ.CleanPath(s.getenv("PATH"), "")
 	s.engine = sync.OnceValues(func() (*engine.Engine, error) {
 		return engine.New(engine.Options{NoCgroup: o.NoCgroup})
 	})
@@ -80,8 +80,11 @@ func New(o Options) (*Supervisor, error) {
 	return s, nil
 }
 
-func (s *Supervisor) getenv(name string) string {
-	for _, v := range s.opt.Env {
+func (s *Supervisor) getenv(name string) string { return lookUp(s.opt.Env, name) }
+
+// lookUp is the value of a variable; the first of a repeated one counts.
+func lookUp(env []string, name string) string {
+	for _, v := range env {
 		if k, value, ok := strings.Cut(v, "="); ok && k == name {
 			return value
 		}

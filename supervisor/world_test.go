@@ -27,13 +27,15 @@ type world struct {
 	conf string // content of snens.toml beside tools_dir
 	opt  supervisor.Options
 	log  bytes.Buffer // what -v would show
+
+	toolsDir string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	home := t.TempDir()
 	return &world{
-		t: t, home: home,
+		t: t, home: home, toolsDir: filepath.Join(home, "tools"),
 		env: []string{"HOME=" + home, "PATH=/usr/bin:/bin", "SECRET_OF_THE_SERVICE=hunter2"},
 	}
 }
@@ -42,7 +44,7 @@ func newWorld(t *testing.T) *world {
 // given as name and content.
 func (w *world) tool(name, script string, files ...string) {
 	w.t.Helper()
-	dir := filepath.Join(w.home, "tools", name)
+	dir := filepath.Join(w.toolsDir, name)
 	w.write(filepath.Join(dir, name), "#!/bin/sh\n# "+name+" — made for a test.\n# "+name+" [WORD...]\n"+script+"\n", 0o755)
 	for i := 0; i < len(files); i += 2 {
 		w.write(filepath.Join(dir, files[i]), files[i+1], 0o644)
@@ -62,7 +64,7 @@ func (w *world) write(path, content string, mode os.FileMode) {
 func (w *world) supervisor() *supervisor.Supervisor {
 	w.t.Helper()
 	file := filepath.Join(w.home, "snens.toml")
-	w.write(file, "tools_dir = [\""+filepath.Join(w.home, "tools")+"\"]\n"+w.conf, 0o644)
+	w.write(file, "tools_dir = [\""+w.toolsDir+"\"]\n"+w.conf, 0o644)
 	cfg, err := config.Load(file, w.env)
 	if err != nil {
 		w.t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 type Context struct {
 	Session      string  // SNENS_SESSION: id of the session
 	Config       string  // SNENS_CONFIG: the configuration file in use
+	ToolsDir     string  // SNENS_TOOLS_DIR: the tools folders when --tools-dir chose them, parted by colons
 	SessionsDir  string  // SNENS_SESSIONS_DIR: folder of sessions
 	Cwd          string  // SNENS_CWD: base of relative paths
 	MailDir      string  // SNENS_MAIL_DIR: mailbox of a subagent
@@ -27,6 +28,7 @@ func (c Context) variables() map[string]string {
 	return map[string]string{
 		"SNENS_SESSION":       c.Session,
 		"SNENS_CONFIG":        c.Config,
+		"SNENS_TOOLS_DIR":     c.ToolsDir,
 		"SNENS_SESSIONS_DIR":  c.SessionsDir,
 		"SNENS_CWD":           c.Cwd,
 		"SNENS_MAIL_DIR":      c.MailDir,
