@@ -148,9 +148,19 @@ func (a valueItem) joined(e *emitter, v *strictjson.Value) {
 		failed = failed || !ok
 		parts = append(parts, text)
 	}
-	if len(parts) > 0 && !failed {
-		a.write(e, strings.Join(parts, a.separator), a.field.at())
+	if len(parts) == 0 || failed {
+		return
 	}
+	text := strings.Join(parts, a.separator)
+	// With "::" the items "a:" and "b" would be read as "a" and ":b".
+	for i, got := range strings.Split(text, a.separator) {
+		if i >= len(parts) || got != parts[i] {
+			e.p.add(strictjson.Index(a.field.at(), i), "must not end like the beginning of "+quote(a.separator)+
+				", which separates the items: they would be read in another way", "send it in another way")
+			return
+		}
+	}
+	a.write(e, text, a.field.at())
 }
 
 // one emits a single value.

@@ -3,6 +3,7 @@ package xsnens
 import (
 	"encoding/json"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 
@@ -123,7 +124,7 @@ func (c *compiler) libCopy(v strictjson.Value, at string) strictjson.Value {
 			c.f.add(field, "must be a number greater than 0")
 		}
 		if exactKeyword(m.Name) {
-			c.checkExact(&m.Value, field)
+			c.checkExact(&m.Value, field, m.Name == "multipleOf")
 		}
 		out.Members = append(out.Members, m)
 	}
@@ -131,22 +132,27 @@ func (c *compiler) libCopy(v strictjson.Value, at string) strictjson.Value {
 }
 
 // checkExact refuses whole numbers that float64 would round, and all numbers
-// too large for it.
-func (c *compiler) checkExact(v *strictjson.Value, at string) {
+// too large for it. fractions: those too that it would round; by the library's
+// division 0.3 is no multiple of 0.1.
+func (c *compiler) checkExact(v *strictjson.Value, at string, fractions bool) {
 	switch v.Kind {
 	case strictjson.Number:
 		plain, whole, err := strictjson.PlainNumber(v.Text, maxDigits)
 		f, ferr := strconv.ParseFloat(v.Text, 64)
-		if err != nil || ferr != nil || whole && strconv.FormatFloat(f, 'f', 0, 64) != plain {
+		rounded := whole && strconv.FormatFloat(f, 'f', 0, 64) != plain
+		if err == nil && ferr == nil && fractions {
+			rounded = new(big.Rat).SetFloat64(f).Cmp(rat(v)) != 0
+		}
+		if err != nil || ferr != nil || rounded {
 			c.f.add(at, "%s cannot be compared exactly here; use it only directly on a property or its items", describe(v, false))
 		}
 	case strictjson.Array:
 		for i := range v.Items {
-			c.checkExact(&v.Items[i], strictjson.Index(at, i))
+			c.checkExact(&v.Items[i], strictjson.Index(at, i), fractions)
 		}
 	case strictjson.Object:
 		for i := range v.Members {
-			c.checkExact(&v.Members[i].Value, strictjson.Field(at, v.Members[i].Name))
+			c.checkExact(&v.Members[i].Value, strictjson.Field(at, v.Members[i].Name), fractions)
 		}
 	}
 }

@@ -34,6 +34,9 @@ func Load(data []byte) (*Interface, error) {
 	if x := root.Get(keyXSnens); x != nil {
 		l.xsnens(x)
 	}
+	if len(l.f.list) == 0 {
+		l.defaults()
+	}
 	if err := l.f.err(); err != nil {
 		return nil, err
 	}

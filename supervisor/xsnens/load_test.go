@@ -235,3 +235,30 @@ func TestExamples(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+// Only a default that no call can be made with is a fault.
+func TestDefaultsThatCanServe(t *testing.T) {
+	const props = `"properties":{"a":{"type":"string","default":"-x"},"b":{"type":"string"},"c":{"type":"string","default":"y"}},`
+	for _, argv := range []string{
+		`{"flag":"--a","field":"a"}`,
+		`{"field":"a","allow_dash":true}`,
+		`{"end_of_options":"--"},{"field":"a"}`,
+		`{"end_of_options":"--","when":{"field":"b","present":true}},{"field":"a"}`,
+		`{"field":"a","when":{"field":"b","present":true}}`,
+		`{"field":"a","when":{"field":"c","is":"z"}}`,
+		`{"field":"a","when":{"field":"a","is":"z"}}`,
+		`{"group":[{"field":"a"}],"when":{"field":"a","absent":true}}`,
+		`{"field":"a","as":"file"}`,
+	} {
+		load(t, typed(props+`"x-snens":{"argv":[`+argv+`]}`))
+	}
+	for _, argv := range []string{
+		`{"field":"a"},{"end_of_options":"--"}`,
+		`{"field":"a","when":{"field":"a","is":"-x"}}`,
+		`{"group":[{"field":"a","when":{"field":"a","present":true}}],"when":{"field":"c","present":true}}`,
+	} {
+		faulty(t, typed(props+`"x-snens":{"argv":[`+argv+`]}`), "properties.a.default: must not begin with")
+	}
+	faulty(t, typed(`"properties":{"f.g":{"type":"string","default":"`+strings.Repeat("x", 131072)+`"}},"x-snens":{"argv":[{"field":"f.g"}]}`),
+		`properties["f.g"].default: makes an argument of 131072 bytes`)
+}
