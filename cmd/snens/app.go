@@ -16,6 +16,7 @@ import (
 type app struct {
 	stdin, stdout, stderr *os.File
 	out                   *output // stdout, for our own words
+	notes                 notes   // stderr, for our own words
 	env                   []string
 
 	toolsDirs  []string
@@ -24,6 +25,7 @@ type app struct {
 	json       bool
 	noColor    bool
 	verbose    bool
+	recorded   bool // the record of the call is printed
 
 	style style
 	cfg   *config.Config // as read by the method config
@@ -93,5 +95,5 @@ func (a *app) log() hclog.Logger {
 	if !a.verbose {
 		return hclog.NewNullLogger()
 	}
-	return hclog.New(&hclog.LoggerOptions{Name: "snens", Level: hclog.Debug, Output: a.stderr})
+	return hclog.New(&hclog.LoggerOptions{Name: "snens", Level: hclog.Debug, Output: a.notes})
 }

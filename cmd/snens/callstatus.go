@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"snens/session"
 	"snens/supervisor"
 	"snens/supervisor/call"
 )
@@ -60,9 +62,13 @@ func writeStatus(to *os.File, r *call.Record, status int) {
 
 // neverStarted is the record of a call that ended before there was a tool to
 // start: every call has one result.
-func neverStarted(name string, class call.Class, status int, f *failure) *call.Record {
+func (a *app) neverStarted(name string, class call.Class, status int, cwd string, f *failure) *call.Record {
+	if abs, err := filepath.Abs(cwd); err == nil {
+		cwd = abs
+	}
 	r := &call.Record{
-		Tool: name, Class: class, Survivors: []call.Survivor{}, Attachments: []call.Attachment{},
+		Tool: name, CallID: session.NewCallID(), Class: class, Cancelled: class == call.ClassCancelled,
+		Survivors: []call.Survivor{}, Attachments: []call.Attachment{}, Capture: a.json, Cwd: cwd,
 		Content: "snens: " + f.Error(), Message: f.Error(), Hint: f.hint, StartedAt: time.Now(),
 	}
 	if f.hint != "" {
@@ -72,6 +78,48 @@ func neverStarted(name string, class call.Class, status int, f *failure) *call.R
 		r.StartStatus = status
 	}
 	return r
+}
+
+// printRecord prints the record where one was asked for.
+func (a *app) printRecord(r *call.Record) error {
+	if !a.json {
+		return nil
+	}
+	a.recorded = true
+	return a.printJSON(r)
+}
+
+// recordUsage gives a call its record whose command line could not be read.
+// The options may not have been read as far as --json.
+func (a *app) recordUsage(rest []string, err error) {
+	var f *failure
+	if a.recorded || err == nil {
+		return
+	}
+	if !errors.As(err, &f) {
+		f = fail(call.ExitOurs, err)
+	}
+	name, _ := subcommand(rest)
+	if f.err != nil {
+		// What cannot be printed, finish finds out.
+		_ = a.printRecord(a.neverStarted(name, call.ClassRefused, call.ExitOurs, "", f))
+	}
+}
+
+// wantsJSON says whether the words of a command line ask for JSON.
+func wantsJSON(args []string) bool {
+	wants := false
+	for _, arg := range args {
+		switch arg {
+		case "--":
+			return wants
+		case "--json", "--json=true":
+			wants = true
+		case "--json=false":
+			wants = false
+		}
+	}
+	return wants
 }
 
 // asFailure is err as a failure, whatever it was.

@@ -53,7 +53,9 @@ With --json the output is captured, and the result record is printed. The
 tool then reads only what the arguments give it.
 
 INT, TERM, HUP and QUIT end the tool's whole process tree; a second INT does so
-at once. TSTP and CONT suspend and resume it together with snens.`,
+at once. TSTP and CONT suspend and resume it together with snens. A call in the
+background that would give the tool the terminal to read stops as a job that
+reads; with --no-stdin it goes on.`,
 		Example: `  snens call wc-lines path=README.md no_empty=true
   snens call uname -- -a
   snens call grep --json --args '{"pattern": "x", "paths": ["docs"]}'
@@ -104,10 +106,8 @@ func (a *app) call(args []string, o callOptions, wantStatus bool) error {
 	if status != nil {
 		writeStatus(status, record, code)
 	}
-	if a.json {
-		if err := a.printJSON(record); err != nil {
-			return fail(call.ExitOurs, err)
-		}
+	if err := a.printRecord(record); err != nil {
+		return fail(call.ExitOurs, err)
 	}
 	a.endBySignal(sig)
 	switch {
@@ -126,7 +126,7 @@ func (a *app) call(args []string, o callOptions, wantStatus bool) error {
 func (a *app) callTool(ctx context.Context, w *watch, name string, words []string, o callOptions) (*call.Record, error) {
 	notRun := func(class call.Class, status int, err error) (*call.Record, error) {
 		f := asFailure(err)
-		return neverStarted(name, class, status, f), f
+		return a.neverStarted(name, class, status, o.cwd, f), f
 	}
 	sup, err := a.supervisor(nil)
 	if err != nil {
@@ -138,7 +138,17 @@ func (a *app) callTool(ctx context.Context, w *watch, name string, words []strin
 		return notRun(class, status, explainMissing(name, err))
 	}
 	a.noteSchema(handle.Tool)
-	request, err := a.request(handle, words, o)
+	in := &input{ctx: ctx, stdin: a.stdin, limit: maxInput}
+	request, err := a.request(handle, words, in, o)
+	if request.Stdin != nil && err == nil && !w.untilForeground(ctx, request.Stdin) {
+		request.Stdin = nil
+	}
+	if in.used {
+		w.settle()
+	}
+	if w.asked() != 0 {
+		return notRun(call.ClassCancelled, call.ExitOurs, failf(0, "cannot call %s: a signal came before it was started", handle.Name))
+	}
 	if err != nil {
 		return notRun(call.ClassRefused, call.ExitOurs, err)
 	}
@@ -150,7 +160,7 @@ func (a *app) callTool(ctx context.Context, w *watch, name string, words []strin
 }
 
 // request turns the command line into a request for one call.
-func (a *app) request(handle *supervisor.Handle, words []string, o callOptions) (supervisor.Request, error) {
+func (a *app) request(handle *supervisor.Handle, words []string, in *input, o callOptions) (supervisor.Request, error) {
 	request := supervisor.Request{Handle: handle, Cwd: o.cwd, Timeout: time.Duration(o.timeout), Pass: !a.json}
 	if request.Pass {
 		request.Stdout, request.Stderr = a.stdout, a.stderr
@@ -160,7 +170,6 @@ func (a *app) request(handle *supervisor.Handle, words []string, o callOptions) 
 			request.Stdin = a.stdin
 		}
 	}
-	in := &input{stdin: a.stdin, limit: maxInput}
 	switch {
 	case o.hasArgs && len(words) > 0:
 		return request, failf(0, "cannot take words beside --args, which is the whole argument object").
@@ -231,10 +240,10 @@ func (a *app) remark(r *call.Record) {
 			names += fmt.Sprintf(" %s (%d)", s.Name, s.PID)
 		}
 		if a.cfg.Survivors == config.SurvivorsLeave {
-			fmt.Fprintf(a.stderr, "snens: %s leaves processes running:%s\n", r.Tool, escape.Line(names))
+			fmt.Fprintf(a.notes, "snens: %s leaves processes running:%s\n", r.Tool, escape.Line(names))
 			return
 		}
-		fmt.Fprintf(a.stderr, "snens: %s left processes behind:%s; survivors = \"leave\" in snens.toml lets such live\n", r.Tool, escape.Line(names))
+		fmt.Fprintf(a.notes, "snens: %s left processes behind:%s; survivors = \"leave\" in snens.toml lets such live\n", r.Tool, escape.Line(names))
 	}
 }
 

@@ -68,11 +68,11 @@ func (a *app) finish(err error, usage int) int {
 // complain prints an error, and its fix when there is one, on stderr.
 func (a *app) complain(message, hint string) {
 	lines := strings.Split(strings.TrimRight(message, "\n"), "\n")
-	fmt.Fprintf(a.stderr, "snens: %s\n", escape.Line(lines[0]))
+	fmt.Fprintf(a.notes, "snens: %s\n", escape.Line(lines[0]))
 	for _, line := range lines[1:] {
-		fmt.Fprintf(a.stderr, "  %s\n", escape.Line(line))
+		fmt.Fprintf(a.notes, "  %s\n", escape.Line(line))
 	}
 	if hint != "" {
-		fmt.Fprintf(a.stderr, "hint: %s\n", escape.Line(hint))
+		fmt.Fprintf(a.notes, "hint: %s\n", escape.Line(hint))
 	}
 }

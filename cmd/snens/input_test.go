@@ -13,7 +13,7 @@ func TestInput(t *testing.T) {
 	if err := os.WriteFile(path, []byte("content\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in := &input{stdin: strings.NewReader("from stdin"), limit: 100}
+	in := &input{ctx: t.Context(), stdin: strings.NewReader("from stdin"), limit: 100}
 	for _, c := range []struct{ name, want, err string }{
 		{path, "content\n", ""},
 		{"-", "from stdin", ""},
@@ -28,11 +28,11 @@ func TestInput(t *testing.T) {
 }
 
 func TestInputIsBounded(t *testing.T) {
-	in := &input{stdin: strings.NewReader("12345"), limit: 5}
+	in := &input{ctx: t.Context(), stdin: strings.NewReader("12345"), limit: 5}
 	if got, err := in.read("-"); err != nil || string(got) != "12345" {
 		t.Errorf("at the limit: got %q, %v", got, err)
 	}
-	in = &input{stdin: strings.NewReader("123456"), limit: 5}
+	in = &input{ctx: t.Context(), stdin: strings.NewReader("123456"), limit: 5}
 	if _, err := in.read("-"); err == nil || err.Error() != "- is longer than 5 bytes" {
 		t.Errorf("above the limit: got %v", err)
 	}
@@ -43,7 +43,7 @@ func TestArgsObject(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"a":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in := &input{stdin: strings.NewReader(`{"b":2}`), limit: 100}
+	in := &input{ctx: t.Context(), stdin: strings.NewReader(`{"b":2}`), limit: 100}
 	for value, want := range map[string]string{`{"c":3}`: `{"c":3}`, "@" + path: `{"a":1}`, "-": `{"b":2}`} {
 		if got, err := argsObject(value, in); err != nil || string(got) != want {
 			t.Errorf("%s: got %s, %v", value, got, err)

@@ -50,7 +50,7 @@ func (p *progress) show() {
 // print writes the line; the caller holds mu.
 func (p *progress) print() {
 	if !p.ended && p.total > 0 {
-		fmt.Fprintf(p.app.stderr, "\r\x1b[Kasking tools what they do: %d of %d", p.done, p.total)
+		fmt.Fprintf(p.app.notes, "\r\x1b[Kasking tools what they do: %d of %d", p.done, p.total)
 	}
 }
 
@@ -62,7 +62,7 @@ func (p *progress) end() {
 		p.timer.Stop()
 	}
 	if p.shown && !p.ended {
-		fmt.Fprint(p.app.stderr, "\r\x1b[K")
+		fmt.Fprint(p.app.notes, "\r\x1b[K")
 	}
 	p.ended = true
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ var commands = []struct {
 // run is the whole program: it reads args (without the program's name), works,
 // and returns the exit status.
 func run(args []string, stdin, stdout, stderr *os.File, env []string) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, out: newOutput(stdout), env: env}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, out: newOutput(stdout), notes: notes{stderr}, env: env}
 	name, rest := subcommand(args)
 	usage := statusUsage
 	if name == "call" {
@@ -41,7 +42,12 @@ func run(args []string, stdin, stdout, stderr *os.File, env []string) int {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return explainFlag(c, err, usage, rest)
 	})
-	return a.finish(root.Execute(), usage)
+	err := root.Execute()
+	if name == "call" {
+		a.json = a.json || wantsJSON(args)
+		a.recordUsage(rest, err)
+	}
+	return a.finish(err, usage)
 }
 
 // root builds the command tree. When only is the name of a subcommand, that
@@ -59,11 +65,14 @@ Without a command it says what is configured; it starts nothing.`,
 		SilenceUsage:  true,
 		// The completion command is our own: it knows three shells, not four.
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRun:  func(*cobra.Command, []string) { a.style = a.newStyle() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			a.style = a.newStyle()
+			return refuseEmpty(c)
+		},
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.out)
-	root.SetErr(a.stderr)
+	root.SetErr(a.notes)
 
 	global := root.PersistentFlags()
 	global.StringArrayVar(&a.toolsDirs, "tools-dir", nil, "look for tools in `DIR` instead of the configured folders (repeatable)")
@@ -98,12 +107,15 @@ Without a command it says what is configured; it starts nothing.`,
 	return root
 }
 
-// subcommand finds the first word of args that is neither a global option nor
-// its value, and returns it with what follows it.
+// valued are the options, global and of call, whose value is the next word.
+var valued = []string{"--tools-dir", "--config", "--session", "--args", "--cwd", "--timeout", "--status-fd"}
+
+// subcommand finds the first word of args that is neither an option nor its
+// value, and returns it with what follows it.
 func subcommand(args []string) (name string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
-		case arg == "--tools-dir" || arg == "--config" || arg == "--session":
+		case slices.Contains(valued, arg):
 			i++
 		case !strings.HasPrefix(arg, "-"):
 			return arg, args[i+1:]
@@ -112,6 +124,25 @@ func subcommand(args []string) (name string, rest []string) {
 		}
 	}
 	return "", nil
+}
+
+// refuseEmpty refuses an option that is given an empty value: most often an
+// unset variable of a script, which must not mean the default.
+func refuseEmpty(c *cobra.Command) (err error) {
+	status := statusUsage
+	if c.Name() == "call" {
+		status = call.ExitOurs
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		empty := f.Value.String() == ""
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			empty = slices.Contains(list.GetSlice(), "")
+		}
+		if empty && slices.Contains([]string{"config", "cwd", "session", "tools-dir"}, f.Name) {
+			err = failf(status, "cannot use --%s: its value is empty", f.Name).withHint("give it a value, or leave --%s out", f.Name)
+		}
+	})
+	return err
 }
 
 func unknownCommand(name string) error {

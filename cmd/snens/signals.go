@@ -28,7 +28,8 @@ type watch struct {
 	signals chan os.Signal
 	done    chan struct{} // closed when the loop has ended
 	cancel  context.CancelFunc
-	suspend func() // stops snens itself
+	suspend func()        // stops snens itself
+	goOn    chan struct{} // one element: CONT came
 
 	mu   sync.Mutex
 	tree stopper        // guarded by mu; nil while nothing runs
@@ -44,6 +45,7 @@ func newWatch() (*watch, context.Context) {
 		done:    make(chan struct{}),
 		cancel:  cancel,
 		suspend: suspendSelf,
+		goOn:    make(chan struct{}, 1),
 	}
 	if wanted := wantedSignals(); len(wanted) > 0 {
 		signal.Notify(w.signals, wanted...)
@@ -82,8 +84,11 @@ func ignored(sig syscall.Signal) bool {
 func (w *watch) loop() {
 	defer close(w.done)
 	for sig := range w.signals {
-		if sig, ok := sig.(syscall.Signal); ok {
+		switch sig := sig.(type) {
+		case syscall.Signal:
 			w.take(sig)
+		case settled:
+			close(sig)
 		}
 	}
 }
@@ -105,6 +110,10 @@ func (w *watch) take(sig syscall.Signal) {
 		}
 		w.suspend()
 	case sig == unix.SIGCONT:
+		select {
+		case w.goOn <- struct{}{}:
+		default:
+		}
 		if tree != nil {
 			tree.Resume()
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,4 +75,15 @@ func TestIgnoredSignalsAreSeen(t *testing.T) {
 	if !ignored(unix.SIGWINCH) {
 		t.Error("an ignored signal is not seen as ignored")
 	}
+}
+
+// catches says whether a process has a handler for a signal.
+func catches(pid int, sig unix.Signal) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(status), "\nSigCgt:\t")
+	mask, err := strconv.ParseUint(strings.TrimSpace(rest[:16]), 16, 64)
+	return err == nil && mask&(1<<(sig-1)) != 0
 }
