@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"snens/session"
-	"snens/supervisor"
 	"snens/supervisor/call"
 )
 
@@ -129,37 +127,4 @@ func asFailure(err error) *failure {
 		return f
 	}
 	return fail(call.ExitOurs, err)
-}
-
-// classOfMissing says how a call ends whose tool was not found healthy.
-func classOfMissing(err error) (call.Class, int) {
-	var notFound *supervisor.NotFoundError
-	var broken *supervisor.QuarantinedError
-	switch {
-	case errors.As(err, &notFound):
-		return call.ClassStart, call.ExitNotFound
-	case errors.As(err, &broken):
-		return call.ClassStart, call.ExitNotRun
-	case errors.Is(err, context.Canceled):
-		return call.ClassCancelled, call.ExitOurs
-	}
-	return call.ClassRefused, call.ExitOurs
-}
-
-// explainMissing says why a tool cannot be used, and what to do.
-func explainMissing(name string, err error) error {
-	var notFound *supervisor.NotFoundError
-	var broken *supervisor.QuarantinedError
-	switch {
-	case errors.As(err, &notFound):
-		f := failf(statusFailed, "cannot find a tool named %q", name)
-		if len(notFound.Near) > 0 {
-			return f.withHint("did you mean: %s", notFound.Near[0])
-		}
-		return f.withHint("snens tools lists what there is; snens new tool %s begins one", name)
-	case errors.As(err, &broken):
-		return failf(statusFailed, "cannot use the tool %s: %s", name, broken.Cause).
-			withHint("mend %s, then: snens check %s", broken.Path, name)
-	}
-	return fail(statusFailed, fmt.Errorf("cannot look at the tool %s: %w", name, err))
 }

@@ -135,7 +135,7 @@ func (a *app) callTool(ctx context.Context, w *watch, name string, words []strin
 	handle, err := sup.Tool(ctx, name)
 	if err != nil {
 		class, status := classOfMissing(err)
-		return notRun(class, status, explainMissing(name, err))
+		return notRun(class, status, a.explainMissing(name, err))
 	}
 	a.noteSchema(handle.Tool)
 	in := &input{ctx: ctx, stdin: a.stdin, limit: maxInput}

@@ -9,6 +9,7 @@ import (
 
 	"snens/internal/escape"
 	"snens/supervisor"
+	"snens/supervisor/discovery"
 )
 
 // verdict is what check says about one tool.
@@ -40,7 +41,7 @@ warnings alone are no fault.`,
 }
 
 func (a *app) check(name string) error {
-	verdicts, err := a.verdicts(name)
+	verdicts, dark, err := a.verdicts(name)
 	if err != nil {
 		return err
 	}
@@ -60,16 +61,20 @@ func (a *app) check(name string) error {
 	if bad > 0 {
 		return failf(statusFailed, "cannot vouch for %d of %d tools", bad, len(verdicts))
 	}
+	if dark > 0 {
+		return failf(statusFailed, "cannot vouch for what is in %d tools folders, which cannot be read", dark)
+	}
 	return nil
 }
 
 // verdicts judges one tool, or all of them. That there is no tool of the name
-// is an error; that it is broken is a verdict.
-func (a *app) verdicts(name string) ([]verdict, error) {
+// is an error; that it is broken is a verdict. dark is how many tools folders
+// cannot be looked into.
+func (a *app) verdicts(name string) (all []verdict, dark int, err error) {
 	if name == "" {
 		listing, sup, err := a.discover(true)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		verdicts := []verdict{}
 		for _, t := range listing.Tools {
@@ -84,11 +89,16 @@ func (a *app) verdicts(name string) ([]verdict, error) {
 			verdicts = append(verdicts, broken(q.Name, q.Cause))
 		}
 		a.noteOddities(listing)
-		return verdicts, nil
+		for _, n := range listing.Notes {
+			if n.Kind == discovery.NoteUnreadable {
+				dark++
+			}
+		}
+		return verdicts, dark, nil
 	}
 	sup, err := a.supervisor(nil)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var handle *supervisor.Handle
 	err = a.interruptible(func(ctx context.Context) (err error) {
@@ -98,11 +108,11 @@ func (a *app) verdicts(name string) ([]verdict, error) {
 	var quarantined *supervisor.QuarantinedError
 	switch {
 	case errors.As(err, &quarantined):
-		return []verdict{broken(name, quarantined.Cause)}, nil
+		return []verdict{broken(name, quarantined.Cause)}, 0, nil
 	case err != nil:
-		return nil, explainMissing(name, err)
+		return nil, 0, a.explainMissing(name, err)
 	}
-	return []verdict{judge(handle)}, nil
+	return []verdict{judge(handle)}, 0, nil
 }
 
 func broken(name, cause string) verdict {

@@ -61,7 +61,14 @@ func (a *app) newTool(word string) error {
 	if err := writeTool(filepath.Join(dir, word), word); err != nil {
 		return failf(statusFailed, "cannot begin the tool %s: %w", name, err)
 	}
-	fmt.Fprintln(a.out, filepath.Join(dir, word, word))
+	path := filepath.Join(dir, word, word)
+	if a.json {
+		return a.printJSON(struct {
+			Name string `json:"name"`
+			Path string `json:"path"`
+		}{word, path})
+	}
+	fmt.Fprintln(a.out, path)
 	return nil
 }
 
@@ -107,7 +114,7 @@ func writeTool(dir, name string) (err error) {
 		mode       fs.FileMode
 	}{
 		{name, programTemplate, 0o755},
-		{"schema.json", schemaTemplate, 0o644},
+		{schemaFile, schemaTemplate, 0o644},
 		{selfTest, selfTestTemplate, 0o755},
 	} {
 		path := filepath.Join(dir, f.name)

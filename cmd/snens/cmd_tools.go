@@ -224,7 +224,7 @@ func (a *app) oneTool(name string, o toolsOptions) error {
 	case errors.As(err, &broken) && o.all && a.json:
 		return a.printJSON([]any{setAside{broken.Name, true, broken.Path, broken.Cause}})
 	case err != nil:
-		return explainMissing(name, err)
+		return a.explainMissing(name, err)
 	}
 	a.noteSchema(handle.Tool)
 	switch {
@@ -296,7 +296,7 @@ func (a *app) healthy(name string, refresh bool) ([]tool.Tool, *supervisor.Super
 		return err
 	})
 	if err != nil {
-		return nil, nil, explainMissing(name, err)
+		return nil, nil, a.explainMissing(name, err)
 	}
 	return []tool.Tool{handle.Tool}, sup, nil
 }
