@@ -290,6 +290,25 @@ func TestAForeignCacheIsNotUsed(t *testing.T) {
 	}
 }
 
+// A home that is not there is not made for a cache.
+func TestNoHomeIsMadeForACache(t *testing.T) {
+	k := newKept(t)
+	k.add("x", script)
+	root := t.TempDir()
+	home := filepath.Join(root, "nonexistent")
+	k.opts.CacheDir = filepath.Join(home, ".cache", "snens")
+	k.wantStart("without a home", 1)
+	if _, err := os.Lstat(home); !os.IsNotExist(err) {
+		t.Errorf("the home was made: %v", err)
+	}
+	if got := list(t, discovery.New(k.opts), discovery.Cached); len(got.Notes) != 0 {
+		t.Errorf("notes %+v", got.Notes)
+	}
+	must(t, os.Mkdir(home, 0o700))
+	k.wantStart("with a home", 1)
+	k.wantStart("and again", 0)
+}
+
 // In a home of somebody else no cache is begun, and nobody is told: it is
 // nobody's fault.
 func TestNoCacheIsMadeInAForeignFolder(t *testing.T) {

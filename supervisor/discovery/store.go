@@ -170,10 +170,15 @@ func (s *store) save(keep func(path string) bool) {
 	_ = safefile.ReplaceFile(s.file(), data, 0o600) // see above: silent
 }
 
-// makeDir makes the folder when it is missing, but never in a folder of another
-// user: root with a home that was kept across su would shut its owner out.
+// makeDir makes the folder when it is missing, and the one it lies in, but no
+// more: a home that is not there is not ours to make. Nor does it begin one in a
+// folder of another user: root with a home that was kept across su would shut
+// its owner out.
 func (s *store) makeDir() error {
 	if _, err := os.Lstat(s.dir); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Dir(filepath.Dir(s.dir))); err != nil {
+			return err
+		}
 		if err := safefile.CheckNearest(s.dir, os.Geteuid()); err != nil {
 			return err
 		}
