@@ -14,7 +14,7 @@ import (
 // strings (uvarint length, bytes) and 8-byte little-endian numbers, in the
 // order of appendEntry. Nothing in it is trusted further than that a wrong
 // byte makes the whole file worthless.
-const cacheMagic = "snens tools cache 2\n"
+const cacheMagic = "snens tools cache 3\n"
 
 // typicalEntry is the size of an entry of a small tool, to guess their number.
 const typicalEntry = 400
@@ -32,7 +32,7 @@ func encodeCache(entries []entry) []byte {
 }
 
 func appendEntry(out []byte, e *entry) []byte {
-	for _, s := range []string{e.path, e.scope, e.link, e.interp} {
+	for _, s := range []string{e.path, e.scope, e.link, e.interp, e.env} {
 		out = appendString(out, s)
 	}
 	for _, id := range []fileID{e.target, e.schemaID, e.helpID, e.interpID} {
@@ -72,7 +72,7 @@ func decodeEntries(body string) ([]entry, error) {
 	entries := make([]entry, 0, len(body)/typicalEntry+1)
 	for d.rest != "" && !d.bad {
 		var e entry
-		e.path, e.scope, e.link, e.interp = d.text(), d.text(), d.text(), d.text()
+		e.path, e.scope, e.link, e.interp, e.env = d.text(), d.text(), d.text(), d.text(), d.text()
 		e.target, e.schemaID, e.helpID, e.interpID = d.id(), d.id(), d.id(), d.id()
 		e.written = int64(d.number())
 		e.cause, e.desc.Essence, e.desc.Usage = d.text(), d.text(), d.text()

@@ -14,7 +14,7 @@ func sampleEntries() []entry {
 	return []entry{
 		{
 			path: "/t/a/a", scope: "0\x00v1\x00LANG=C", link: "../x", target: fileID{1, 2, 3, -4, 5},
-			schemaID: fileID{6, 7, 8, 9, 10}, interp: "/bin/sh", interpID: fileID{ino: ^uint64(0)}, written: -1,
+			schemaID: fileID{6, 7, 8, 9, 10}, interp: "/bin/sh", env: "dash", interpID: fileID{ino: ^uint64(0)}, written: -1,
 			desc:   tool.Description{Essence: "a — я", Usage: "a stdin", Source: tool.SourceComments, NeedsStdin: true},
 			schema: "{\n}", schemaNote: "",
 		},

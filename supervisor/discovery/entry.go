@@ -25,7 +25,8 @@ type entry struct {
 	helpID     fileID
 	interp     string // a script's interpreter, "" for others
 	interpID   fileID
-	written    int64 // wall clock, ns since 1970
+	env        string // what a script gives to env, "" for others
+	written    int64  // wall clock, ns since 1970
 	cause      string
 	desc       tool.Description
 	schema     string // content of schema.json, "" when not used

@@ -19,6 +19,7 @@ type pass struct {
 
 	mu      sync.Mutex
 	interps map[string]interpreter // by path; guarded by mu
+	envs    map[string]string      // causes of programs env would run, by name; guarded by mu
 }
 
 // interpreter is what a shebang names.
@@ -29,7 +30,7 @@ type interpreter struct {
 
 func (f *Finder) newPass() *pass {
 	f.cache.refresh()
-	return &pass{finder: f, trust: newTrust(), now: time.Now(), interps: map[string]interpreter{}}
+	return &pass{finder: f, trust: newTrust(), now: time.Now(), interps: map[string]interpreter{}, envs: map[string]string{}}
 }
 
 func (p *pass) interpreter(path string) interpreter {
@@ -134,7 +135,7 @@ func (p *pass) remembered(l sight) (outcome, bool) {
 		return outcome{cause: l.cause}, true
 	}
 	e, ok := p.finder.cache.get(l.path())
-	if !ok || !e.fits(l, p.interpreter(e.interp).id) || !e.fresh(p.now) {
+	if !ok || !e.fits(l, p.interpreter(e.interp).id) || !e.fresh(p.now) || p.envUntrusted(e.env) != "" {
 		return outcome{}, false
 	}
 	return p.finish(l, e), true
@@ -190,7 +191,7 @@ func (p *pass) read(ctx context.Context, l sight) (e entry, keep bool, err error
 		e.cause = cause
 		return e, false, nil
 	}
-	e.interp, e.interpID = scriptInterpreter(prog), prog.interpID
+	e.interp, e.interpID, e.env = scriptInterpreter(prog), prog.interpID, prog.env
 	schema, note, cause := p.schemaFile(l)
 	if cause == "" {
 		cause = p.schemaDemand(tool.Name(l.name), schema != nil, note)

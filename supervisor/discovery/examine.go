@@ -87,6 +87,9 @@ func (p *pass) interpreterCause(f format) string {
 	if f.env == "" || len(p.finder.path) == 0 {
 		return ""
 	}
+	if cause := p.envUntrusted(f.env); cause != "" {
+		return cause
+	}
 	if filepath.IsAbs(f.env) {
 		if id, _ := idAt(f.env); id == (fileID{}) {
 			return causeInterpreter(f.env)
@@ -101,12 +104,44 @@ func (p *pass) interpreterCause(f format) string {
 
 // onPath: a call would find name, on the system's PATH or as a tool.
 func (p *pass) onPath(name string) bool {
+	return p.search(name) != "" || validCause(name) == "" && len(p.spots(name)) > 0
+}
+
+// search looks name up as env does on the system's PATH; "" when it is not there.
+func (p *pass) search(name string) string {
 	for _, dir := range p.finder.path {
-		if _, mode := idAt(dir + "/" + name); mode&unix.S_IFMT == unix.S_IFREG && mode&0o111 != 0 {
-			return true
+		path := dir + "/" + name
+		if _, mode := idAt(path); mode&unix.S_IFMT == unix.S_IFREG && mode&0o111 != 0 {
+			return path
 		}
 	}
-	return validCause(name) == "" && len(p.spots(name)) > 0
+	return ""
+}
+
+// envUntrusted says, for root only, what of the program that env would run
+// others can change; name is what the script gives to env. A tool of that name
+// comes before it in a call, but only as long as that tool is healthy.
+func (p *pass) envUntrusted(name string) string {
+	if !p.trust.active || name == "" {
+		return ""
+	}
+	p.mu.Lock()
+	cause, ok := p.envs[name]
+	p.mu.Unlock()
+	if ok {
+		return cause
+	}
+	path := name
+	if filepath.Base(name) == name {
+		path = p.search(name)
+	}
+	if id, _ := idAt(path); filepath.IsAbs(path) && id != (fileID{}) {
+		cause = p.trust.checked(path)
+	}
+	p.mu.Lock()
+	p.envs[name] = cause
+	p.mu.Unlock()
+	return cause
 }
 
 // mayExecute asks the kernel; a noexec mount refuses like a missing right.

@@ -133,6 +133,49 @@ func TestRootLooksBehindLinks(t *testing.T) {
 	}
 }
 
+// What env would run for root is root's alone, as an interpreter is, whether the
+// tool is read anew or remembered from a time when PATH was another.
+func TestRootLooksAtWhatEnvRuns(t *testing.T) {
+	testneed.Root(t)
+	k := newKept(t)
+	bins := map[string]string{}
+	for _, dir := range []string{"ours", "theirs", "empty"} {
+		bins[dir] = filepath.Join(t.TempDir(), dir)
+		must(t, os.Mkdir(bins[dir], 0o755))
+		if dir != "empty" {
+			must(t, os.WriteFile(filepath.Join(bins[dir], "interp"), []byte("#!/bin/sh\n"), 0o755))
+		}
+	}
+	theirs := filepath.Join(bins["theirs"], "interp")
+	must(t, os.Chown(theirs, stranger, stranger))
+	must(t, os.Chown(bins["theirs"], stranger, stranger))
+	k.add("plain", "#!/usr/bin/env interp\n")
+	k.add("split", "#!/usr/bin/env -S A=b interp -u\n")
+	k.add("whole", "#!/usr/bin/env "+theirs+"\n")
+	for _, c := range []struct {
+		path    string
+		healthy int
+	}{
+		{bins["empty"] + ":" + bins["ours"] + ":" + bins["theirs"], 2},
+		{bins["empty"] + ":" + bins["theirs"] + ":" + bins["ours"], 0},
+		{bins["ours"], 2},
+	} {
+		k.opts.Env = []string{"PATH=" + c.path}
+		got := list(t, discovery.New(k.opts), discovery.Cached)
+		if len(got.Tools) != c.healthy {
+			t.Errorf("PATH %s: %+v", c.path, got)
+		}
+		for _, q := range got.Quarantined {
+			if want := "root does not use what others can change: " + bins["theirs"] + " belongs to uid 12345"; !strings.HasPrefix(q.Cause, want) {
+				t.Errorf("cause %q\n want %q", q.Cause, want)
+			}
+		}
+	}
+	if n := k.probes.total(); n != 2 {
+		t.Errorf("%d programs were run, want 2", n)
+	}
+}
+
 func TestTrustIsAskedForRememberedToolsToo(t *testing.T) {
 	testneed.Root(t)
 	k := newKept(t)
