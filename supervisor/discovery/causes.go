@@ -1,8 +1,11 @@
 package discovery
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // The causes of a quarantine, each in one place. A cause is one line without
@@ -88,10 +91,41 @@ func causeUnreadable(cause string) string {
 	return cause + "; the file is not readable, which a script must be"
 }
 
-func causeStart(err error) string { return oneLine(fmt.Sprintf("cannot be started: %v", err)) }
+func causeStart(err error) string {
+	if ofHere(err) {
+		return causeHere(err)
+	}
+	return oneLine(fmt.Sprintf("cannot be started: %v", err))
+}
 
 func causeRead(file string, err error) string {
-	return oneLine(fmt.Sprintf("%s cannot be read: %v", file, err))
+	text := fmt.Errorf("%s cannot be read: %w", file, err)
+	if ofHere(err) {
+		return causeHere(text)
+	}
+	return oneLine(text.Error())
+}
+
+// wordsHere begin the causes that are no fault of the tool. No other cause
+// begins so: tools have no say in how a cause begins.
+const wordsHere = "cannot be started here now: "
+
+func causeHere(err error) string { return oneLine(wordsHere + err.Error()) }
+
+// isHere tells such a cause.
+func isHere(cause string) bool { return strings.HasPrefix(cause, wordsHere) }
+
+// ofHere: the error tells of the machine's state: no descriptors, processes,
+// memory or room left. Another moment, or the same tool elsewhere, differs.
+func ofHere(err error) bool {
+	for _, errno := range []unix.Errno{
+		unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EAGAIN, unix.ENOSPC, unix.EDQUOT, unix.EROFS,
+	} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
 }
 
 func reasonSchemaBroken(err error) string {

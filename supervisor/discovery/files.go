@@ -73,6 +73,8 @@ func (p *pass) schemaFile(l sight) (schema []byte, reason, cause string) {
 		return nil, "", trustCause(err)
 	case errors.Is(err, safefile.ErrTooBig):
 		return nil, reasonSchemaBig, ""
+	case ofHere(err): // without it the tool would be taken, and remembered, for a generic one
+		return nil, "", besideCause("schema.json", err)
 	case err != nil:
 		return nil, besideCause("schema.json", err), ""
 	}

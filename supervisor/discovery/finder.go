@@ -14,7 +14,9 @@ import (
 type Options struct {
 	// Dirs are the tools folders, absolute, the first wins. A missing one is no error.
 	Dirs []string
-	// CacheDir is the folder of the cache, made 0700 when missing; "" means no cache.
+	// CacheDir is the folder of the cache, made 0700 when missing; "" means no
+	// cache. Of what it lies in one folder is made, as ~/.cache is; when more is
+	// missing, there is no cache.
 	CacheDir string
 	// Version is the version of SNENS: another version reads every tool anew.
 	Version string
@@ -50,6 +52,9 @@ type ProbeResult struct {
 	Signal         string // "SIGSEGV"; "" when it exited
 	TimedOut       bool
 	StartErr       error // the program could not be started; wraps the errno where there is one
+	// Here: StartErr is about this machine and this moment, and says nothing of
+	// the program. Errnos that mean so (EMFILE, ENOMEM, ENOSPC ...) need no Here.
+	Here bool
 }
 
 // Mode says whether remembered descriptions serve.

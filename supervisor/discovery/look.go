@@ -16,7 +16,7 @@ func (s spot) folder() string { return s.dir + "/" + s.name }
 func (s spot) path() string   { return s.dir + "/" + s.name + "/" + s.name }
 
 func (s spot) quarantined(cause string) tool.Quarantined {
-	return tool.Quarantined{Name: oneLine(s.name), Path: oneLine(s.path()), Cause: cause}
+	return tool.Quarantined{Name: oneLine(s.name), Path: oneLine(s.path()), Cause: cause, Here: isHere(cause)}
 }
 
 // fileID tells one content of a file from another. The zero value is a file

@@ -21,6 +21,8 @@ type verdict struct {
 // empty and the exit status 0.
 func judge(r ProbeResult, name tool.Name) verdict {
 	switch {
+	case r.StartErr != nil && r.Here:
+		return verdict{cause: causeHere(r.StartErr)}
 	case r.StartErr != nil:
 		return startVerdict(r.StartErr)
 	case r.TimedOut:

@@ -109,7 +109,7 @@ func TestStaticCauses(t *testing.T) {
 			got := list(t, f, discovery.Cached)
 			want := []tool.Quarantined{{Name: "bad", Path: filepath.Join(tr.dir, "bad/bad"), Cause: c.cause}}
 			if !slices.Equal(got.Quarantined, want) {
-				t.Errorf("quarantined %q\n     want %q", got.Quarantined, want)
+				t.Errorf("quarantined %+v\n     want %+v", got.Quarantined, want)
 			}
 			if len(got.Tools) != 1 || got.Tools[0].Name != "good" {
 				t.Errorf("a broken tool hides another: %v", got.Tools)
@@ -158,6 +158,41 @@ func TestProbedCauses(t *testing.T) {
 		}
 		if want := map[bool]int{true: 1, false: 2}[c.kept]; probes.total() != want {
 			t.Errorf("%s: run %d times in two starts, want %d", name, probes.total(), want)
+		}
+	}
+}
+
+// What this machine lacks just now is told from what is wrong with the tool, is
+// not remembered, and leaves the tool as it was.
+func TestTheStateOfTheMachineIsNoFaultOfTheTool(t *testing.T) {
+	for _, c := range []struct {
+		result discovery.ProbeResult
+		here   bool
+	}{
+		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.EMFILE)}, true},
+		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.ENFILE)}, true},
+		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.ENOMEM)}, true},
+		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.EAGAIN)}, true},
+		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", &os.PathError{Op: "mkdir", Path: "/tmp", Err: unix.ENOSPC})}, true},
+		{discovery.ProbeResult{StartErr: errors.New("no room: too deep"), Here: true}, true},
+		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.EINVAL)}, false},
+		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.ENOEXEC)}, false},
+	} {
+		tr := newTree(t)
+		tr.add("x", script)
+		result := c.result
+		f := discovery.New(discovery.Options{Dirs: []string{tr.dir}, Prober: newCounter(func(string) discovery.ProbeResult { return result })})
+		got := list(t, f, discovery.Cached)
+		if len(got.Quarantined) != 1 {
+			t.Fatalf("%v: %+v", c.result.StartErr, got)
+		}
+		q := got.Quarantined[0]
+		if q.Here != c.here || strings.HasPrefix(q.Cause, "cannot be started here now: no room: ") != c.here {
+			t.Errorf("%v: %+v", c.result.StartErr, q)
+		}
+		result = wellSpoken("x")
+		if again := list(t, f, discovery.Cached); len(again.Tools) != 1 {
+			t.Errorf("%v: remembered: %+v", c.result.StartErr, again.Quarantined)
 		}
 	}
 }
@@ -224,7 +259,7 @@ func TestNames(t *testing.T) {
 	tr.add("a\nb", script)
 	for _, q := range list(t, discovery.New(discovery.Options{Dirs: []string{tr.dir}, Prober: newCounter(wellSpoken)}), discovery.Cached).Quarantined {
 		if strings.Contains(q.Name+q.Path+q.Cause, "\n") {
-			t.Errorf("more than one line: %q", q)
+			t.Errorf("more than one line: %+v", q)
 		}
 	}
 }

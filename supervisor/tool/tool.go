@@ -100,6 +100,10 @@ type Quarantined struct {
 	Path string `json:"path"`
 	// Cause is one line fit for a user: no name, no path, no final stop.
 	Cause string `json:"cause"`
+	// Here: the cause is the state of this machine (no descriptors, processes,
+	// memory or room left), and the tool may be as it should. Nothing of the tool
+	// is to be mended, and another try may find it healthy.
+	Here bool `json:"-"`
 }
 
 // Shadowed is a tool hidden by one of the same name in an earlier folder.
