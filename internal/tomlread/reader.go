@@ -36,7 +36,7 @@ type Reader struct {
 }
 
 // Open parses text, which came from file. The error is a *Fault where the
-// library says what is wrong with the text.
+// library says what is wrong with the text; it repeats no value.
 func Open(file, text string) (*Reader, map[string]any, error) {
 	text = strings.TrimPrefix(text, "\ufeff") // as the library does
 	values, err := parse(text)
@@ -46,7 +46,7 @@ func Open(file, text string) (*Reader, map[string]any, error) {
 			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
 		line, column := lineColumn(text, place(p.Position.Start))
-		return nil, nil, &Fault{file, line, column, p.Message}
+		return nil, nil, &Fault{file, line, column, withoutText(p.Message)}
 	}
 	return &Reader{file: file, text: text, places: scan(text)}, values, nil
 }
