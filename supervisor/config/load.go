@@ -92,6 +92,10 @@ func find(explicit string, e expander, system string) (string, error) {
 }
 
 func read(path string, uid int) ([]byte, error) {
+	// A folder that others can write, such as /tmp, needs no other mode.
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("cannot read %s: it is a folder; name the file in it", path)
+	}
 	if uid == 0 {
 		return safefile.ReadTrusted(path, uid, maxFile)
 	}

@@ -172,6 +172,18 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
+// The advice for a file that others can write does not fit a folder.
+func TestAFolderIsNoConfiguration(t *testing.T) {
+	open := t.TempDir()
+	must(t, os.Chmod(open, 0o777))
+	for _, dir := range []string{open, t.TempDir()} {
+		want := "cannot use the configuration: cannot read " + dir + ": it is a folder; name the file in it"
+		if _, err := config.LoadAs(dir, nil, os.Geteuid(), "/absent"); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 func TestUnsetHome(t *testing.T) {
 	c, err := config.LoadAs("", nil, 1000, t.TempDir()+"/none")
 	must(t, err)
