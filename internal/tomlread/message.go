@@ -7,15 +7,12 @@ import (
 
 // repeats are the places where the library's messages repeat what stands in the
 // file, and what is left of them without. Names of keys may stay.
-var repeats = []struct {
-	text *regexp.Regexp
-	by   string
-}{
-	{regexp.MustCompile(`(?s),? but (?:got|found) .*$`), ""},
-	{regexp.MustCompile(`(?s)^(Invalid (?:integer|float)) ".*": `), "$1: "},
-	{regexp.MustCompile(`(?s)^((?:[Ii]nvalid|not an?|cannot use) [^:'"]*): ['"].*$`), "$1"},
-	{regexp.MustCompile(`(?s)^.* is out of (range|the safe)`), "the number is out of $1"},
-	{regexp.MustCompile(`(?s)^Escaped character '.*' is`), "the escaped character is"},
+var repeats = [...]struct{ text, by string }{
+	{`(?s),? but (?:got|found) .*$`, ""},
+	{`(?s)^(Invalid (?:integer|float)) ".*": `, "$1: "},
+	{`(?s)^((?:[Ii]nvalid|not an?|cannot use) [^:'"]*): ['"].*$`, "$1"},
+	{`(?s)^.* is out of (range|the safe)`, "the number is out of $1"},
+	{`(?s)^Escaped character '.*' is`, "the escaped character is"},
 }
 
 // withoutText is a message of the library without text of the file: that may be
@@ -25,7 +22,8 @@ func withoutText(message string) string {
 		return message
 	}
 	for _, r := range repeats {
-		message = r.text.ReplaceAllString(message, r.by)
+		// Compiled here: a start without such an error does not pay for it.
+		message = regexp.MustCompile(r.text).ReplaceAllString(message, r.by)
 	}
 	return message
 }
