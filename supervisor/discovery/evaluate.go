@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -236,6 +237,10 @@ func (p *pass) probe(ctx context.Context, l sight, prog program) (verdict, error
 	}
 	if err != nil {
 		return verdict{}, err
+	}
+	var other *fs.PathError
+	if errors.As(r.StartErr, &other) && other.Path != l.path() {
+		r.Here = true // the folder to probe in
 	}
 	v := judge(r, tool.Name(l.name))
 	switch {

@@ -53,7 +53,8 @@ type ProbeResult struct {
 	TimedOut       bool
 	StartErr       error // the program could not be started; wraps the errno where there is one
 	// Here: StartErr is about this machine and this moment, and says nothing of
-	// the program. Errnos that mean so (EMFILE, ENOMEM, ENOSPC ...) need no Here.
+	// the program. An errno that means so (EMFILE, ENOMEM, ENOSPC ...) needs no
+	// Here, nor does a *fs.PathError about another path than the program's.
 	Here bool
 }
 

@@ -174,6 +174,7 @@ func TestTheStateOfTheMachineIsNoFaultOfTheTool(t *testing.T) {
 		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.ENOMEM)}, true},
 		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.EAGAIN)}, true},
 		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", &os.PathError{Op: "mkdir", Path: "/tmp", Err: unix.ENOSPC})}, true},
+		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", &os.PathError{Op: "stat", Path: "/absent/tmp", Err: unix.ENOENT})}, true},
 		{discovery.ProbeResult{StartErr: errors.New("no room: too deep"), Here: true}, true},
 		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.EINVAL)}, false},
 		{discovery.ProbeResult{StartErr: fmt.Errorf("no room: %w", unix.ENOEXEC)}, false},
