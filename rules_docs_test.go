@@ -111,10 +111,7 @@ func directModules(t *testing.T) []string {
 	return direct
 }
 
-var (
-	separatorRow = regexp.MustCompile(`^[-: ]*$`)
-	testName     = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9_]+|[a-z0-9_-]+\\.txtar)`")
-)
+var separatorRow = regexp.MustCompile(`^[-: ]*$`)
 
 // tableRows returns the cells of every row of every table of a Markdown text,
 // without head and separator rows.
@@ -140,69 +137,4 @@ func tableRows(text string) [][]string {
 		}
 	}
 	return rows
-}
-
-// supervisorThreats are the classes of fault on the caller's side; none may
-// vanish from docs/threats.md.
-var supervisorThreats = []string{
-	"pipe held by a grandchild, also on success",
-	"descendants escape",
-	"flood, binary, invalid UTF-8",
-	"stdin closed early, never read, terminal prompts",
-	"argument faults",
-	"`--help` hangs, pages, needs a terminal, fires a daemon, prints 1 GB",
-	"program faults",
-	"secrets",
-	"sandbox missing or leaky",
-	"a start ends somebody else's call",
-	"a probe has effects",
-	"concurrent senders to one mailbox, crash in mid-write",
-}
-
-// Every row of docs/threats.md names tests that exist, or says why there is none.
-func TestThreatsHaveTests(t *testing.T) {
-	exists := testNames(t)
-	listed := map[string]bool{}
-	for _, row := range tableRows(readFile(t, "docs/threats.md")) {
-		if len(row) != 4 {
-			t.Errorf("docs/threats.md: the row %q has %d columns; it needs class, input, right result, test", row[0], len(row))
-			continue
-		}
-		listed[row[0]] = true
-		named := testName.FindAllStringSubmatch(row[3], -1)
-		for _, name := range named {
-			if !exists[name[1]] {
-				t.Errorf("docs/threats.md: the row %q names the test %s, which does not exist", row[0], name[1])
-			}
-		}
-		if len(named) == 0 && !strings.HasPrefix(row[3], "none: ") {
-			t.Errorf("docs/threats.md: the row %q names no test; name one, or write \"none: \" and why", row[0])
-		}
-	}
-	for _, class := range supervisorThreats {
-		if !listed[class] {
-			t.Errorf("docs/threats.md has no row %q", class)
-		}
-	}
-}
-
-// testNames is the set of test and fuzz functions and of script archives in the tree.
-func testNames(t *testing.T) map[string]bool {
-	t.Helper()
-	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Za-z0-9_]+)\(`)
-	names := map[string]bool{}
-	for _, src := range allSources(t) {
-		if !src.test {
-			continue
-		}
-		for _, found := range function.FindAllStringSubmatch(src.text, -1) {
-			names[found[1]] = true
-		}
-	}
-	for _, name := range allFiles(t) {
-		if strings.HasSuffix(name, ".txtar") {
-			names[name[strings.LastIndexByte(name, '/')+1:]] = true
-		}
-	}
-	return names
 }
