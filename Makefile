@@ -55,7 +55,9 @@ bench: build
 fuzz:
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" bash scripts/fuzz
 
-install: build
+# What is built is installed as it is: sudo's PATH need not hold go.
+install:
+	@[ -x bin/snens ] && [ -x bin/snens-tools ] || $(MAKE) build
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" bash scripts/install
 
 clean:
