@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 
@@ -8,6 +9,18 @@ import (
 )
 
 var shells = []string{"bash", "zsh", "fish"}
+
+// The scripts are our own: those that cobra makes hand what was typed to eval.
+var (
+	//go:embed completion/snens.bash
+	bashScript string
+	//go:embed completion/snens.zsh
+	zshScript string
+	//go:embed completion/snens.fish
+	fishScript string
+
+	completionScripts = map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
+)
 
 func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -26,21 +39,12 @@ completing starts no tool.
 				return failf(statusUsage, "cannot print a completion script: name one shell").
 					withHint("one of: %s", strings.Join(shells, ", "))
 			}
-			var err error
-			switch args[0] {
-			case "bash":
-				err = c.Root().GenBashCompletionV2(a.out, true)
-			case "zsh":
-				err = c.Root().GenZshCompletion(a.out)
-			case "fish":
-				err = c.Root().GenFishCompletion(a.out, true)
-			default:
+			script, ok := completionScripts[args[0]]
+			if !ok {
 				return failf(statusUsage, "cannot print a completion script for %q", args[0]).
 					withHint("one of: %s", strings.Join(shells, ", "))
 			}
-			if err != nil {
-				return fmt.Errorf("cannot print the completion script: %w", err)
-			}
+			fmt.Fprint(a.out, script)
 			return nil
 		},
 	}

@@ -42,13 +42,17 @@ func (a *app) completeCall(_ *cobra.Command, args []string, typed string) ([]cob
 			name, _, _ := strings.Cut(word, "=")
 			return strings.TrimRight(name, ":@") == f.Name
 		})
-		if !strings.HasPrefix(f.Name, typed) || given && !slices.Contains(f.Types, "array") {
+		if !strings.HasPrefix(f.Name, typed) || !showable(f.Name) || given && !slices.Contains(f.Types, "array") {
 			continue
 		}
 		out = append(out, cobra.CompletionWithDesc(f.Name+"=", escape.Line(f.Description)))
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
+
+// showable says whether a word of a tool's can be offered as it is. A spelled
+// out one would be another word.
+func showable(word string) bool { return escape.Line(word) == word }
 
 // completeValue completes the value of a field whose values are known.
 func completeValue(fields []xsnens.Field, name, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -58,7 +62,7 @@ func completeValue(fields []xsnens.Field, name, typed string) ([]cobra.Completio
 	}
 	var out []cobra.Completion
 	for _, v := range fields[at].Values {
-		if word := name + "=" + escape.Line(v); strings.HasPrefix(word, typed) {
+		if word := name + "=" + v; strings.HasPrefix(word, typed) && showable(v) {
 			out = append(out, word)
 		}
 	}

@@ -84,3 +84,21 @@ func TestCompletionScriptsParse(t *testing.T) {
 		})
 	}
 }
+
+// A name or a value that would act on the terminal is not offered.
+func TestCompletionOffersNoControls(t *testing.T) {
+	b := newBench(t)
+	b.tool("odd", "cat\n")
+	b.file("odd/schema.json", `{"type": "object", "properties": {
+		"fine": {"type": "string", "enum": ["one", "t\u001bwo", "th\u009bree", "fo\nur"]},
+		"b\u001bad": {"type": "string"}, "c\u009bsi": {"type": "string"}, "li\nne": {"type": "string"}
+	}, "x-snens": {"argv": [{"field": "fine"}], "stdin": {"mode": "json", "fields": ["b\u001bad", "c\u009bsi", "li\nne"]}}}`, 0o644)
+	if status, _, stderr := b.run("", "tools"); status != 0 || stderr != "" {
+		t.Fatalf("cannot fill the cache: %s", stderr)
+	}
+	for typed, want := range map[string]string{"": "fine=", "fine=": "fine=one"} {
+		if got := b.completions("--tools-dir", b.dir, "call", "odd", typed); got != want {
+			t.Errorf("%q: got %q, want %q", typed, got, want)
+		}
+	}
+}
