@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"snens/supervisor"
+	"snens/supervisor/call"
+	"snens/supervisor/tool"
 )
 
 func TestHintsNameWhatIsToBeMended(t *testing.T) {
@@ -41,5 +45,20 @@ func TestANewToolInJSON(t *testing.T) {
 	var got map[string]string
 	if err := json.Unmarshal([]byte(stdout), &got); status != 0 || err != nil || len(got) != 2 || got["name"] != "fresh" || got["path"] != filepath.Join(b.dir, "fresh", "fresh") {
 		t.Errorf("got %d, %q, %q", status, stdout, stderr)
+	}
+}
+
+// What this machine lacks is no fault of the tool's.
+func TestALackOfTheMachineIsOurs(t *testing.T) {
+	err := &supervisor.QuarantinedError{Quarantined: tool.Quarantined{Name: "t", Path: "/t/t", Cause: "too many open files", Here: true}}
+	a := &app{json: true}
+	class, status := classOfMissing(err)
+	f := asFailure(a.explainMissing("t", err))
+	if r := a.neverStarted("t", class, status, "", f); r.ExitStatus() != 125 || r.Class != call.ClassStart || strings.Contains(r.Content, "mend") {
+		t.Errorf("got %d, %+v", r.ExitStatus(), r)
+	}
+	err.Here = false
+	if class, status = classOfMissing(err); class != call.ClassStart || status != 126 {
+		t.Errorf("a broken tool: got %s, %d", class, status)
 	}
 }

@@ -23,6 +23,8 @@ func classOfMissing(err error) (call.Class, int) {
 	switch {
 	case errors.As(err, &notFound):
 		return call.ClassStart, call.ExitNotFound
+	case errors.As(err, &broken) && broken.Here:
+		return call.ClassStart, call.ExitOurs
 	case errors.As(err, &broken):
 		return call.ClassStart, call.ExitNotRun
 	case errors.Is(err, context.Canceled):
@@ -49,6 +51,10 @@ func (a *app) explainMissing(name string, err error) error {
 		}
 		return f.withHint("snens tools lists what there is; snens new tool %s begins one", name)
 	case errors.As(err, &broken):
+		if broken.Here {
+			return failf(statusFailed, "cannot use the tool %s: %s", name, broken.Cause).
+				withHint("it is this machine that lacks something, not the tool; snens doctor may say what")
+		}
 		mend := broken.Path
 		if strings.Contains(broken.Cause, schemaFile) {
 			mend = filepath.Join(filepath.Dir(mend), schemaFile)
