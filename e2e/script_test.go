@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(config), 0o755); err != nil {
 				return err
 			}
-			programs, err := filepath.Glob(filepath.Join(env.WorkDir, "tools", "*", "*"))
+			programs, err := filepath.Glob(filepath.Join(env.WorkDir, "*", "*", "*"))
 			if err != nil {
 				return err
 			}

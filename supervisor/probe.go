@@ -44,7 +44,8 @@ func (s *Supervisor) probeEnv() []string {
 // HOME and TMPDIR, and the only place it may write to where the kernel can see
 // to that. A program that takes --help for data can do no harm.
 func (p prober) Probe(ctx context.Context, path, argv0 string) discovery.ProbeResult {
-	fail := func(err error) discovery.ProbeResult { return discovery.ProbeResult{StartErr: err} }
+	// What goes wrong before the program is started is not the program's fault.
+	fail := func(err error) discovery.ProbeResult { return discovery.ProbeResult{StartErr: err, Here: true} }
 	eng, err := p.s.engine()
 	if err != nil {
 		return fail(err)

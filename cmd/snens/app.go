@@ -47,9 +47,9 @@ func (a *app) config() (*config.Config, error) {
 	if err != nil {
 		return nil, fail(statusFailed, err)
 	}
-	if len(a.toolsDirs) > 0 {
+	if dirs := a.givenToolsDirs(); len(dirs) > 0 {
 		cfg.ToolsDir = nil
-		for _, dir := range a.toolsDirs {
+		for _, dir := range dirs {
 			abs, err := filepath.Abs(dir)
 			if err != nil {
 				return nil, failf(statusFailed, "cannot find the tools folder %s: %w", dir, err)
@@ -59,6 +59,16 @@ func (a *app) config() (*config.Config, error) {
 	}
 	a.cfg = cfg
 	return cfg, nil
+}
+
+// givenToolsDirs are the tools folders that stand in for the configuration's:
+// those of --tools-dir, else those that the snens we were started by a tool of
+// was given.
+func (a *app) givenToolsDirs() []string {
+	if inherited := a.getenv("SNENS_TOOLS_DIR"); len(a.toolsDirs) == 0 && inherited != "" {
+		return filepath.SplitList(inherited)
+	}
+	return a.toolsDirs
 }
 
 // supervisor wires the supervisor for this run. It starts nothing yet.
@@ -83,6 +93,8 @@ func (a *app) supervisor(progress func(done, total int)) (*supervisor.Supervisor
 		SessionID: session,
 		Exe:       exe,
 		Progress:  progress,
+
+		ToolsDirGiven: len(a.givenToolsDirs()) > 0,
 	})
 	if err != nil {
 		return nil, fail(statusFailed, err)

@@ -86,7 +86,11 @@ func (l *loader) item(v *strictjson.Value, path string) (item, bool) {
 			return out, out.act != nil
 		}
 	}
-	l.f.add(path, "is no known item; an item has one of the keys %s", list(itemKinds[:]))
+	meant := ""
+	for _, m := range v.Members {
+		meant += didYouMean(m.Name, itemKinds[:])
+	}
+	l.f.add(path, "is no known item; %san item has one of the keys %s", meant, list(itemKinds[:]))
 	return item{}, false
 }
 
