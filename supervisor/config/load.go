@@ -92,9 +92,15 @@ func find(explicit string, e expander, system string) (string, error) {
 }
 
 func read(path string, uid int) ([]byte, error) {
-	// A folder that others can write, such as /tmp, needs no other mode.
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		// A folder that others can write, such as /tmp, needs no other mode.
 		return nil, fmt.Errorf("cannot read %s: it is a folder; name the file in it", path)
+	case errors.Is(err, fs.ErrNotExist):
+		if target, err := os.Readlink(path); err == nil {
+			return nil, fmt.Errorf("%s is a link to %s, which does not exist", path, target)
+		}
+		return nil, fmt.Errorf("%s does not exist", path)
 	}
 	if uid == 0 {
 		return safefile.ReadTrusted(path, uid, maxFile)

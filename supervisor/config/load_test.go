@@ -184,6 +184,23 @@ func TestAFolderIsNoConfiguration(t *testing.T) {
 	}
 }
 
+// A file that was named and is not there is told once, whoever asks.
+func TestANamedFileThatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Symlink("gone", dir+"/link"))
+	for path, says := range map[string]string{
+		dir + "/none": "does not exist",
+		dir + "/link": "is a link to gone, which does not exist",
+	} {
+		for _, uid := range []int{0, 1000} {
+			want := "cannot use the configuration: " + path + " " + says
+			if _, err := config.LoadAs(path, nil, uid, "/absent"); err == nil || err.Error() != want {
+				t.Errorf("uid %d: %v, want %s", uid, err, want)
+			}
+		}
+	}
+}
+
 func TestUnsetHome(t *testing.T) {
 	c, err := config.LoadAs("", nil, 1000, t.TempDir()+"/none")
 	must(t, err)
