@@ -225,7 +225,7 @@ func (p *plan) invoke(env *environ.Env) (*xsnens.Invocation, error) {
 		if h.NeedsStdin && p.req.Stdin == nil {
 			return nil, &refused{
 				words: "stdin: is required, the description of the tool says so",
-				hint:  "pipe it in, or give it in JSON: --args '{\"args\": [...], \"stdin\": \"...\"}'",
+				hint:  "leave out --json and -n and pipe it in, or give it in JSON: --args '{\"args\": [...], \"stdin\": \"...\"}'",
 			}
 		}
 		inv := &xsnens.Invocation{}
