@@ -46,8 +46,12 @@ A typed tool (snens tools NAME shows its fields) takes fields:
   f=a f=b     a repeated field fills an array
 
 Any other tool takes words, which it gets as they are. Words that begin with
-"-" go behind "--". With --args the whole argument object is given as JSON:
-the text itself, @FILE, or - for stdin.
+"-" go behind "--". With a link tools/uname/uname -> /bin/uname, for one:
+
+  snens call uname -- -a
+
+With --args the whole argument object is given as JSON: the text itself, @FILE,
+or - for stdin.
 
 With --json the output is captured, and the result record is printed. The
 tool then reads only what the arguments give it.
@@ -57,9 +61,10 @@ at once. TSTP and CONT suspend and resume it together with snens. A call in the
 background that would give the tool the terminal to read stops as a job that
 reads; with --no-stdin it goes on.`,
 		Example: `  snens call wc-lines path=README.md no_empty=true
-  snens call uname -- -a
-  snens call grep --json --args '{"pattern": "x", "paths": ["docs"]}'
-  snens call --timeout 5s sleep 60; echo $?`,
+  snens call sysinfo sections=os sections=memory
+  echo hello | snens call write path=hello.txt content@=-
+  snens call grep --json --args '{"pattern": "snens", "paths": ["README.md"]}'
+  snens call --timeout 5s read path=README.md limit=5; echo $?`,
 		ValidArgsFunction: a.completeCall,
 	}
 	flags := c.Flags()
@@ -184,7 +189,7 @@ func (a *app) request(handle *supervisor.Handle, words []string, in *input, o ca
 		object, err := handle.Interface.FromWords(words, in.read)
 		if err != nil {
 			return request, failf(0, "%s", cannotCall(string(handle.Name), err.Error())).
-				withHint("snens tools %s shows its fields", handle.Name)
+				withHint("%s", fieldsHint(handle, words))
 		}
 		request.Args = object
 	default:

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -54,9 +56,7 @@ func (a *app) status() error {
 		}
 		rows = append(rows, row{cells: []string{label, escape.Line(f.Path) + ": " + f.words()}})
 	}
-	rows = append(rows,
-		row{cells: []string{"broker", escape.Line(broker.Text)}},
-		row{cells: []string{"approvals", "none: they come from a broker"}})
+	rows = append(rows, row{cells: []string{"broker", escape.Line(a.brokerWords(broker))}})
 	a.style.table(a.out, rows)
 	fmt.Fprint(a.out, `
   snens tools                        what there is
@@ -66,6 +66,16 @@ func (a *app) status() error {
   snens doctor                       what this machine can and cannot do
 `)
 	return nil
+}
+
+// brokerWords says in a line whether there is a broker. Where nobody named a
+// socket and nobody listens, there is nothing to mend.
+func (a *app) brokerWords(s brokerState) string {
+	_, err := os.Lstat(s.Socket)
+	if !s.Reachable && a.getenv("SNENS_PRIV") == "" && errors.Is(err, fs.ErrNotExist) {
+		return "none: the privilege broker is not part of this version"
+	}
+	return s.Text
 }
 
 // lookInto counts what could be tools in a folder, without looking at any.

@@ -251,10 +251,17 @@ func (a *app) describe(handle *supervisor.Handle) {
 	if handle.Interface == nil {
 		rows = append(rows, row{cells: []string{"call it with", fmt.Sprintf("snens call %s -- WORD ...", handle.Name)}})
 	} else {
-		rows = append(rows, row{cells: []string{"call it with", fmt.Sprintf("snens call %s FIELD=VALUE ...", handle.Name)}})
+		rows = append(rows, row{cells: []string{"call it with", typedCall(handle)}})
 	}
 	a.style.table(a.out, rows)
-	if handle.Interface == nil {
+	switch {
+	case handle.Interface == nil:
+		return
+	case len(handle.Interface.Fields()) == 0 && handle.Interface.Open():
+		fmt.Fprintln(a.out, "\nit takes any fields")
+		return
+	case len(handle.Interface.Fields()) == 0:
+		fmt.Fprintln(a.out, "\nit takes no fields")
 		return
 	}
 	fmt.Fprintln(a.out, "\nfields:")

@@ -35,7 +35,7 @@ var (
 		Text: `A tool may itself end with 124 to 127. --status-fd N writes one line of JSON to
 descriptor N that tells the two apart:
 
-  {"tool":"sleep","call_id":"...","status":124,"ours":true,"class":"timeout","exit_code":null,"signal":"SIGTERM"}
+  {"tool":"grep","call_id":"...","status":124,"ours":true,"class":"timeout","exit_code":null,"signal":"SIGTERM"}
 
 "status" is the exit status of snens, "ours" says that snens made it and not
 the command, "class" is the class of the result record, and "exit_code" and

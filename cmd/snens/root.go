@@ -59,7 +59,10 @@ func (a *app) root(only string) *cobra.Command {
 		Long: `snens finds tools (ordinary programs in a folder), describes them to people and
 to models, and runs each call as one supervised process tree.
 
-Without a command it says what is configured; it starts nothing.`,
+Without a command it says what is configured; it starts nothing. The line
+"broker" is about the privilege broker, a service of root's that runs what was
+approved. It is not part of this version, and no tool needs it: each runs with
+the rights of whoever calls it.`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -13,9 +13,10 @@ func Man(c *cobra.Command, more []Section, also []string) []byte {
 	b.WriteString(".\\\" Generated from the command; make gen writes it anew.\n")
 	b.WriteString(".TH " + strings.ToUpper(roff(name)) + " 1 \"\" \"snens\" \"User Commands\"\n")
 	b.WriteString(".SH NAME\n" + roff(name) + " \\- " + roff(c.Short) + "\n")
-	b.WriteString(".SH SYNOPSIS\n.B " + roff(strings.TrimSuffix(c.UseLine(), " [flags]")) + "\n")
+	b.WriteString(".SH SYNOPSIS\n.B " + strings.Join(strings.Split(roff(synopsis(c)), "\n"), "\n.br\n.B ") + "\n")
 	b.WriteString(".SH DESCRIPTION\n")
 	manText(&b, description(c))
+	manSection(&b, Section{Title: "COMMANDS", Items: subcommands(c)})
 	manSection(&b, Section{Title: "OPTIONS", Items: options(c.NonInheritedFlags())})
 	manSection(&b, Section{Title: "GLOBAL OPTIONS", Items: options(c.InheritedFlags())})
 	if c.Example != "" {

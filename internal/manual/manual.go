@@ -72,6 +72,47 @@ func description(c *cobra.Command) string {
 	return strings.ToUpper(c.Short[:1]) + c.Short[1:] + "."
 }
 
+// synopsis is how a command is used, a line for each way. A program that has
+// commands may also do something by itself; a command that has commands below
+// it is used through those alone.
+func synopsis(c *cobra.Command) string {
+	subs := subcommands(c)
+	if len(subs) == 0 {
+		return useLine(c)
+	}
+	if !c.HasParent() {
+		lines := c.Name() + " [OPTION ...] COMMAND [ARGUMENT ...]"
+		if c.Runnable() {
+			lines = c.Name() + " [OPTION ...]\n" + lines
+		}
+		return lines
+	}
+	var lines []string
+	for _, sub := range subs {
+		lines = append(lines, sub.Term)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// useLine is the line of use without cobra's mark that there are options.
+func useLine(c *cobra.Command) string { return strings.TrimSuffix(c.UseLine(), " [flags]") }
+
+// subcommands lists the commands below c that do something themselves, each
+// with its line of use.
+func subcommands(c *cobra.Command) []Item {
+	var items []Item
+	for _, sub := range c.Commands() {
+		switch below := subcommands(sub); {
+		case !sub.IsAvailableCommand() || sub.Name() == "help":
+		case len(below) > 0:
+			items = append(items, below...)
+		default:
+			items = append(items, Item{useLine(sub), sub.Short})
+		}
+	}
+	return items
+}
+
 // options lists the flags of a set as terms: "-n, --no-stdin", "--cwd DIR".
 func options(flags *pflag.FlagSet) []Item {
 	var items []Item

@@ -77,6 +77,26 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// A program with commands names them all; a command that has commands below it
+// is used through those.
+func TestCommandsAreListed(t *testing.T) {
+	root, sub := tree()
+	root.Run = func(*cobra.Command, []string) {}
+	sub.AddCommand(&cobra.Command{Use: "it X", Short: "do it", Run: func(*cobra.Command, []string) {}})
+	for _, c := range []struct{ page, want string }{
+		{string(manual.Man(root, nil, nil)), ".SH SYNOPSIS\n.B prog [OPTION ...]\n.br\n.B prog [OPTION ...] COMMAND [ARGUMENT ...]\n"},
+		{string(manual.Man(root, nil, nil)), ".SH COMMANDS\n.TP\n.B prog do it X\ndo it\n.SH"},
+		{string(manual.Man(sub, nil, nil)), ".SH SYNOPSIS\n.B prog do it X\n.SH"},
+		{string(manual.Markdown(root, nil)), "```\nprog [OPTION ...]\nprog [OPTION ...] COMMAND [ARGUMENT ...]\n```\n"},
+		{string(manual.Markdown(root, nil)), "Commands:\n\n- `prog do it X`: do it\n\n"},
+		{string(manual.Markdown(sub, nil)), "```\nprog do it X\n```\n"},
+	} {
+		if !strings.Contains(c.page, c.want) {
+			t.Errorf("the page lacks %q:\n%s", c.want, c.page)
+		}
+	}
+}
+
 func TestHiddenCommandsAreLeftOut(t *testing.T) {
 	root, _ := tree()
 	var names []string

@@ -10,8 +10,9 @@ import (
 func Markdown(c *cobra.Command, more []Section) []byte {
 	var b strings.Builder
 	b.WriteString("## " + c.CommandPath() + "\n\n")
-	b.WriteString("```\n" + strings.TrimSuffix(c.UseLine(), " [flags]") + "\n```\n\n")
+	b.WriteString("```\n" + synopsis(c) + "\n```\n\n")
 	markdownText(&b, description(c))
+	markdownItems(&b, "Commands", subcommands(c))
 	markdownItems(&b, "Options", options(c.LocalNonPersistentFlags()))
 	if c.Example != "" {
 		b.WriteString("Examples:\n\n")
