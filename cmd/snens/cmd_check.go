@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"snens/internal/escape"
 	"snens/supervisor"
 	"snens/supervisor/discovery"
+	"snens/supervisor/tool"
 )
 
 // verdict is what check says about one tool.
@@ -119,9 +122,12 @@ func broken(name, cause string) verdict {
 	return verdict{Name: name, Errors: []string{cause}, Warnings: []string{}}
 }
 
-// judge looks at a healthy tool's schema.json.
+// judge looks at a healthy tool's description and its schema.json.
 func judge(handle *supervisor.Handle) verdict {
 	v := verdict{Name: string(handle.Name), Errors: []string{}, Warnings: []string{}}
+	if handle.Source == tool.SourceHelp && isScript(handle.Path) {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("described by running --help; below the first line, two comment lines `# %[1]s — what it does` and `# %[1]s and how it is used` would do without", handle.Name))
+	}
 	if handle.SchemaNote != "" {
 		v.Errors = append(v.Errors, handle.SchemaNote)
 	}
@@ -134,6 +140,18 @@ func judge(handle *supervisor.Handle) verdict {
 	}
 	v.OK = len(v.Errors) == 0
 	return v
+}
+
+// isScript says whether path itself, not what it links to, begins with #!.
+func isScript(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 2)
+	n, err := f.Read(head)
+	return err == nil && string(head[:n]) == "#!"
 }
 
 func (a *app) printVerdicts(verdicts []verdict) {

@@ -72,7 +72,7 @@ func (a *app) selfTests(name string) error {
 	}
 	switch {
 	case failed > 0:
-		return failf(statusFailed, "cannot call all well: %d of %d self-tests failed", failed, len(records))
+		return failf(statusFailed, "%d of %d self-tests failed", failed, len(records))
 	case len(records) == 0 && name != "":
 		return failf(statusFailed, "cannot test the tool %s: it has no %s", name, selfTest)
 	case len(records) == 0:

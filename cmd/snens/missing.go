@@ -55,12 +55,16 @@ func (a *app) explainMissing(name string, err error) error {
 			return failf(statusFailed, "cannot use the tool %s: %s", name, broken.Cause).
 				withHint("it is this machine that lacks something, not the tool; snens doctor may say what")
 		}
-		mend := broken.Path
+		mend := "mend " + broken.Path
 		if strings.Contains(broken.Cause, schemaFile) {
-			mend = filepath.Join(filepath.Dir(mend), schemaFile)
+			schema := filepath.Join(filepath.Dir(broken.Path), schemaFile)
+			mend = "mend " + schema
+			if !exists(schema) {
+				mend = "write " + schema
+			}
 		}
 		return failf(statusFailed, "cannot use the tool %s: %s", name, broken.Cause).
-			withHint("mend %s, then: snens check %s", mend, name)
+			withHint("%s, then: snens check %s", mend, name)
 	}
 	return fail(statusFailed, fmt.Errorf("cannot look at the tool %s: %w", name, err))
 }

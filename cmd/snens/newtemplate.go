@@ -56,9 +56,20 @@ fi
 set -eu
 tool="$(dirname "$0")/NAME"
 
-[ "$("$tool" -- hello)" = hello ]
-[ "$("$tool" --upper -- hello)" = HELLO ]
-! "$tool" 2>/dev/null
+# expect WHAT GOT WANT
+expect() {
+	if [ "$2" != "$3" ]; then
+		echo "$1: got '$2', want '$3'"
+		exit 1
+	fi
+}
+
+expect "a text" "$("$tool" -- hello)" hello
+expect "a text with --upper" "$("$tool" --upper -- hello)" HELLO
+if "$tool" >/dev/null 2>&1; then
+	echo "no text at all: got exit status 0, want another"
+	exit 1
+fi
 echo "NAME: as expected"
 `
 )

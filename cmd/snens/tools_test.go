@@ -130,6 +130,45 @@ func TestNewToolIsInOrder(t *testing.T) {
 	}
 }
 
+// The self-test that comes with a new tool fails when the tool does not do as
+// it says, and names what it tried.
+func TestTheNewSelfTestCanFail(t *testing.T) {
+	for what, c := range map[string]struct{ from, to, says string }{
+		"no text is taken":   {"exit 2\n", "exit 0\n", "no text at all: got exit status 0, want another"},
+		"--upper is ignored": {"upper=1", "upper=0", "a text with --upper: got 'hello', want 'HELLO'"},
+		"it says nothing":    {"set -eu\n", "exit 3\n", "a text: got '', want 'hello'"},
+	} {
+		b := newBench(t)
+		b.run("", "new", "tool", "hello")
+		path := filepath.Join(b.dir, "hello", "hello")
+		text, err := os.ReadFile(path)
+		if err != nil || strings.Count(string(text), c.from) != 1 {
+			t.Fatalf("%s: %v, the template holds %q not once:\n%s", what, err, c.from, text)
+		}
+		b.file("hello/hello", strings.Replace(string(text), c.from, c.to, 1), 0o755)
+		if status, stdout, stderr := b.run("", "test", "hello"); status != 1 || !strings.HasPrefix(stdout, "failed  hello") || !strings.Contains(stdout, "    "+c.says+"\n") || stderr != "snens: 1 of 1 self-tests failed\n" {
+			t.Errorf("%s: got %d, %q, %q", what, status, stdout, stderr)
+		}
+	}
+}
+
+// A script that had to be run for its description could have told it unrun; a
+// link to somebody else's program could not.
+func TestCheckPrefersCommentsToHelp(t *testing.T) {
+	b := newBench(t)
+	const warning = "        warning: described by running --help; below the first line, two comment lines `# "
+	b.tool("good", "")
+	b.file("echoes/echoes", "#!/bin/sh\n# prints its arguments\necho \"$@\"\n", 0o755)
+	b.file("linked/other", "#!/bin/sh\necho linked\n", 0o755)
+	if err := os.Symlink("other", filepath.Join(b.dir, "linked", "linked")); err != nil {
+		t.Fatal(err)
+	}
+	want := "ok      echoes\n" + warning + "echoes — what it does` and `# echoes and how it is used` would do without\nok      good\nok      linked\n"
+	if status, stdout, stderr := b.run("", "check"); status != 0 || stdout != want || stderr != "" {
+		t.Errorf("got %d, %q, %q; want %q", status, stdout, stderr, want)
+	}
+}
+
 func TestCheckAndTestTellTheBroken(t *testing.T) {
 	b := newBench(t)
 	typedTool(b)
@@ -149,11 +188,31 @@ func TestCheckAndTestTellTheBroken(t *testing.T) {
 		t.Errorf("check: %d, %q, %q", status, stdout, stderr)
 	}
 	status, stdout, stderr = b.run("", "test")
-	if status != 1 || !strings.Contains(stdout, "    it is \\u{1b}[31mred\n") || stderr != "snens: cannot call all well: 1 of 1 self-tests failed\n" {
+	if status != 1 || !strings.Contains(stdout, "    it is \\u{1b}[31mred\n") || stderr != "snens: 1 of 1 self-tests failed\n" {
 		t.Errorf("test: %d, %q, %q", status, stdout, stderr)
 	}
 	if status, _, stderr = b.run("", "test", "show"); status != 1 || stderr != "snens: cannot test the tool show: it has no selftest.sh\n" {
 		t.Errorf("test show: %d, %q", status, stderr)
+	}
+}
+
+// That nobody listens where nobody said so is no fault; anything else is told
+// as it is.
+func TestTheStatusOfTheBroker(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		env  []string
+		s    brokerState
+		want string
+	}{
+		{nil, brokerState{Socket: dir + "/none", Text: "as it is"}, "none: the privilege broker is not part of this version"},
+		{nil, brokerState{Socket: dir, Text: "as it is"}, "as it is"},
+		{nil, brokerState{Socket: dir + "/none", Reachable: true, Text: "as it is"}, "as it is"},
+		{[]string{"SNENS_PRIV=" + dir + "/none"}, brokerState{Socket: dir + "/none", Text: "as it is"}, "as it is"},
+	} {
+		if got := (&app{env: c.env}).brokerWords(c.s); got != c.want {
+			t.Errorf("%v, %+v: got %q, want %q", c.env, c.s, got, c.want)
+		}
 	}
 }
 
@@ -164,10 +223,13 @@ func TestStatusIsShortAndStartsNothing(t *testing.T) {
 	if status != 0 || stderr != "" || strings.Count(stdout, "\n") > 20 {
 		t.Errorf("got %d, %q:\n%s", status, stderr, stdout)
 	}
-	for _, want := range []string{"snens " + version + "\n", "config     none; the defaults are used\n", "tools      " + b.dir + ": 1 tool\n", "broker     none"} {
+	for _, want := range []string{"snens " + version + "\n", "config  none; the defaults are used\n", "tools   " + b.dir + ": 1 tool\n", "\nbroker  "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("it lacks %q:\n%s", want, stdout)
 		}
+	}
+	if strings.Contains(stdout, "approvals") {
+		t.Errorf("it speaks of what is not there:\n%s", stdout)
 	}
 	if _, err := os.Stat(b.dir + "/started"); err == nil {
 		t.Error("the status started a tool")
