@@ -249,11 +249,7 @@ func (l *loop) step(d time.Duration) {
 	if !l.exited {
 		fds[0].Fd = int32(l.pidfd)
 	}
-	ms := -1
-	if d >= 0 {
-		ms = int((d + time.Millisecond - 1) / time.Millisecond)
-	}
-	if n, err := unix.Poll(fds[:], ms); err != nil || n == 0 {
+	if n, err := unix.Poll(fds[:], pollTime(d)); err != nil || n == 0 {
 		return // EINTR and time: the caller looks at the clock and comes again
 	}
 	if fds[1].Revents != 0 {
@@ -271,6 +267,16 @@ func (l *loop) step(d time.Duration) {
 	if fds[0].Revents != 0 {
 		l.reap()
 	}
+}
+
+// pollTime is d for poll(2): whole milliseconds, rounded up, -1 for ever. The
+// kernel takes 32 bits: a month would be a negative number. Woken early, the loop
+// sleeps on.
+func pollTime(d time.Duration) int {
+	if d < 0 {
+		return -1
+	}
+	return int((min(d, time.Hour) + time.Millisecond - 1) / time.Millisecond)
 }
 
 // reap collects the child, which has exited.

@@ -58,3 +58,16 @@ func TestEndedInTimeIsNotTimedOut(t *testing.T) {
 		t.Errorf("exited %v, timed out %v", l.exited, l.timedOut)
 	}
 }
+
+// A time limit of a month or a century is none that the kernel's 32 bits of
+// milliseconds turn into no limit at all.
+func TestPollTime(t *testing.T) {
+	for d, want := range map[time.Duration]int{
+		-1: -1, 0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2,
+		30 * 24 * time.Hour: 3_600_000, 1<<63 - 1: 3_600_000,
+	} {
+		if got := pollTime(d); got != want {
+			t.Errorf("pollTime(%s) = %d, want %d", d, got, want)
+		}
+	}
+}
