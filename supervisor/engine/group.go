@@ -29,7 +29,7 @@ func (t *groupTree) oom() bool                     { return t.group.OOMKilled() 
 
 // started tells a supervisor that has become a subreaper (a program that could
 // not be run is enough) whose child this is.
-func (t *groupTree) started(pid int) {
+func (t *groupTree) started(pid, _ int) {
 	t.pid = pid
 	t.orph.add(pid)
 }
@@ -71,9 +71,7 @@ func (t *groupTree) empty() bool {
 // close removes the group, which waits a moment for the kernel to let go of
 // the last process; a group whose survivors were left alone stays.
 func (t *groupTree) close() {
-	if t.group.Remove() != nil {
-		_ = t.group.Close()
-	}
+	_ = t.group.Remove()
 	if t.pid == 0 {
 		t.orph.collect()
 		return
@@ -163,9 +161,11 @@ func (e *Engine) Tidy(age time.Duration) {
 			continue
 		}
 		if g, err := cgroup.Open(path); err == nil {
-			if p, err := g.Populated(); err != nil || p || g.Remove() != nil {
+			if p, err := g.Populated(); err != nil || p {
 				_ = g.Close()
+				continue
 			}
+			_ = g.Remove() // tried again the next time
 		}
 	}
 }

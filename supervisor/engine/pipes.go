@@ -144,6 +144,11 @@ func (l *loop) makeTree() error {
 			return err
 		}
 	}
+	return l.writeDown()
+}
+
+// writeDown tells what there is before the child runs.
+func (l *loop) writeDown() error {
 	if l.spec.Leftover == nil {
 		return nil
 	}

@@ -133,6 +133,9 @@ func (l *loop) forkInto(files [3]uintptr) error {
 	if err := l.engine.becomeSubreaper(); err != nil {
 		return err
 	}
+	if err := l.writeDown(); err != nil {
+		return err // what is written down names the group that is gone
+	}
 	return l.forkOnce(files)
 }
 
@@ -158,6 +161,6 @@ func (l *loop) forkOnce(files [3]uintptr) error {
 		return fmt.Errorf("the kernel gives no pidfd (Linux 5.4 or later is needed): %w", os.ErrInvalid)
 	}
 	l.pid, l.pidfd = pid, pidfd
-	l.tree.started(pid)
+	l.tree.started(pid, pidfd)
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"snens/supervisor/call"
 )
 
@@ -119,7 +121,8 @@ type sessionTree struct {
 	id     string
 	orph   *orphanage
 	pid    int
-	start  uint64 // of pid; 0 = pid is a child not yet waited for
+	pidfd  int    // of our own child, the loop's; valid from started to exited
+	start  uint64 // of pid, where the call was another supervisor's
 	reaped bool
 	// foreign: the call was another supervisor's, adopted orphans are not its.
 	foreign bool
@@ -130,8 +133,8 @@ func (t *sessionTree) attach(*syscall.SysProcAttr) {}
 func (t *sessionTree) cgroup() string              { return "" }
 func (t *sessionTree) oom() bool                   { return false }
 
-func (t *sessionTree) started(pid int) {
-	t.pid = pid
+func (t *sessionTree) started(pid, pidfd int) {
+	t.pid, t.pidfd = pid, pidfd
 	t.orph.add(pid)
 }
 
@@ -216,8 +219,18 @@ func survivors(ps []process) []call.Survivor {
 	return out
 }
 
+// signal does not need to find the call's own child, nor does that child's uid
+// matter: its pidfd is nobody else's. Without it a program that changed its uid
+// would outlive every time limit.
 func (t *sessionTree) signal(sig syscall.Signal) {
+	ours := t.pid != 0 && !t.reaped && !t.foreign
+	if ours {
+		_ = unix.PidfdSendSignal(t.pidfd, sig, nil, 0)
+	}
 	for _, p := range t.find() {
+		if ours && p.pid == t.pid {
+			continue
+		}
 		_ = p.sendTo(sig) // gone meanwhile, or another uid's: both are left alone
 	}
 }

@@ -13,8 +13,8 @@ type tree interface {
 	attach(*syscall.SysProcAttr)
 	// cgroup is the absolute path of the call's own group, "" in the fallback.
 	cgroup() string
-	// started is told the child's pid as soon as it runs.
-	started(pid int)
+	// started is told the child as soon as it runs; pidfd stays the caller's.
+	started(pid, pidfd int)
 	// exited is told that the child was reaped: its pid is no longer its own.
 	exited()
 	// members are the live processes of the tree.
