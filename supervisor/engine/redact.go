@@ -43,25 +43,25 @@ func newRedactor(secrets [][]byte) *redactor {
 func (r *redactor) next(piece []byte) []byte {
 	in := append(r.held, piece...)
 	out := make([]byte, 0, len(in))
-	for len(in) > 0 {
-		at, n := r.first(in)
+	found := r.search(in)
+	from := 0
+	for cut := -1; from < len(in); {
+		at, n := found.first(from)
 		// A longer secret may begin before or at this match and end in the
 		// next piece: hold back from the earliest such beginning.
-		if p := r.prefixAt(in, at); p >= 0 {
-			out = append(out, in[:p]...)
-			in = in[p:]
+		if cut < from {
+			cut = r.prefixAt(in, from)
+		}
+		if cut <= at {
+			out = append(out, in[from:cut]...)
+			from = cut
 			break
 		}
-		if at < 0 {
-			out = append(out, in...)
-			in = nil
-			break
-		}
-		out = append(out, in[:at]...)
+		out = append(out, in[from:at]...)
 		out = append(out, redactedText...)
-		in = in[at+n:]
+		from = at + n
 	}
-	r.held = append([]byte(nil), in...)
+	r.held = append([]byte(nil), in[from:]...)
 	return out
 }
 
@@ -70,46 +70,60 @@ func (r *redactor) rest() []byte {
 	in := r.held
 	r.held = nil
 	var out []byte
-	for {
-		at, n := r.first(in)
-		if at < 0 {
-			return append(out, in...)
+	found := r.search(in)
+	for from := 0; ; {
+		at, n := found.first(from)
+		out = append(out, in[from:at]...)
+		if n == 0 {
+			return out
 		}
-		out = append(out, in[:at]...)
 		out = append(out, redactedText...)
-		in = in[at+n:]
+		from = at + n
 	}
 }
 
-// first finds the earliest secret in b, the longest of those that begin there.
-func (r *redactor) first(b []byte) (at, n int) {
-	at = -1
-	for _, s := range r.secrets {
-		window := b
-		if at >= 0 {
-			window = b[:min(len(b), at+len(s)-1)] // only an earlier one matters
+// search is a search for every secret in one text that goes over it once for
+// each: an output full of secrets takes no longer than another.
+type search struct {
+	text    []byte
+	secrets [][]byte
+	next    []int // where each is found next, len(text) = nowhere; -1 = not looked for
+}
+
+func (r *redactor) search(text []byte) search {
+	next := make([]int, len(r.secrets))
+	for i := range next {
+		next[i] = -1
+	}
+	return search{text, r.secrets, next}
+}
+
+// first finds the earliest secret at or after from, which never goes back, the
+// longest of those that begin there. None is one of length 0 at the text's end.
+func (s search) first(from int) (at, n int) {
+	at = len(s.text)
+	for i, secret := range s.secrets {
+		if s.next[i] < from {
+			s.next[i] = len(s.text)
+			if to := bytes.Index(s.text[from:], secret); to >= 0 {
+				s.next[i] = from + to
+			}
 		}
-		if i := bytes.Index(window, s); i >= 0 && (at < 0 || i < at) {
-			at, n = i, len(s)
+		if s.next[i] < at {
+			at, n = s.next[i], len(secret)
 		}
 	}
 	return at, n
 }
 
-// prefixAt returns where in b a secret begins that b's end cuts off, when that
-// is not after the match at (at < 0: no match); -1 when there is none.
-func (r *redactor) prefixAt(b []byte, at int) int {
-	best := -1
+// prefixAt returns where in b, at or after from, a secret begins that b's end
+// cuts off; len(b) when there is none.
+func (r *redactor) prefixAt(b []byte, from int) int {
+	best := len(b)
 	for _, s := range r.secrets {
-		for i := max(0, len(b)-len(s)+1); i < len(b); i++ {
-			if at >= 0 && i > at {
-				break
-			}
+		for i := max(from, len(b)-len(s)+1); i < best; i++ {
 			if bytes.HasPrefix(s, b[i:]) {
-				if best < 0 || i < best {
-					best = i
-				}
-				break
+				best = i
 			}
 		}
 	}
