@@ -18,10 +18,10 @@ type Engine struct {
 	pieces  sync.Pool // of *[pieceSize]byte, for the output of calls
 
 	mu     sync.Mutex   // guards the rest
-	groups *cgroup.Tree // nil: the fallback
+	groups *cgroup.Tree // nil: the fallback; never changed, only replaced
 	why    error        // why there are no groups
 	probed bool
-	dead   bool // answer of bornDead
+	deadly *cgroup.Tree // see bornDead
 }
 
 // Options chooses how an engine supervises.
@@ -49,7 +49,7 @@ func New(o Options) (*Engine, error) {
 		e.groups, e.why = cgroup.Detect()
 	}
 	if e.groups != nil && o.Probe {
-		e.bornDead()
+		e.bornDead(nil)
 	}
 	if e.groups == nil {
 		if err := e.becomeSubreaper(); err != nil {
@@ -77,22 +77,27 @@ func (e *Engine) tree() *cgroup.Tree {
 	return e.groups
 }
 
-// bornDead tries, once, whether children started in fresh groups are killed at
+// bornDead says whether children started in the groups of made are killed at
 // birth though the start reports success, as they are for a supervisor that sits
-// in a group that was killed before it came there. Afterwards groups are made
-// so that children live, or not at all.
-func (e *Engine) bornDead() bool {
+// in a group that was killed before it came there. It is tried once; afterwards
+// groups are made so that children live, or not at all, and who is killed in one
+// of those has run.
+func (e *Engine) bornDead(made *cgroup.Tree) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.groups != nil && !e.probed {
 		e.probed = true
-		if err := e.groups.Probe(); err != nil {
-			e.groups, e.why, e.dead = nil, err, true
+		tried, proven := e.groups, *e.groups // other calls are reading the first
+		if err := proven.Probe(); err != nil {
+			e.groups, e.why, e.deadly = nil, err, tried
 		} else {
-			e.dead = e.groups.Adjusted()
+			e.groups = &proven
+			if proven.Adjusted() {
+				e.deadly = tried
+			}
 		}
 	}
-	return e.dead
+	return made != nil && made == e.deadly
 }
 
 // Start starts spec and returns at once. It never fails: what cannot be

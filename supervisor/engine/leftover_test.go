@@ -8,7 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"snens/supervisor/call"
 	"snens/supervisor/engine"
@@ -34,10 +38,22 @@ func inKilledGroup(home string, probe bool) {
 	}
 	_, exact := e.Supervision()
 	fmt.Println(exact)
+	dir, err := os.MkdirTemp("", "snens-ran-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	e.Run(engine.Spec{
+		Tool: "sh", CallID: call.ID(fmt.Sprintf("K%d-%s", os.Getpid(), rand.Text())), Path: "/bin/sh",
+		Argv: []string{"sh", "-c", "echo ran >>ran; kill -KILL $$"}, Dir: dir,
+	})
+	ran, _ := os.ReadFile(filepath.Join(dir, "ran"))
+	fmt.Printf("%s", ran)
 }
 
 // A supervisor in a group that was killed before it came there: the kernel
-// kills what it starts in fresh groups at birth. Its calls run all the same, once.
+// kills what it starts in fresh groups at birth. Its calls run all the same, once:
+// one that is killed later, by whomever, is not taken for another of those.
 func TestSupervisorInAKilledGroup(t *testing.T) {
 	needGroups(t)
 	e := newEngine(t)
@@ -53,7 +69,7 @@ func TestSupervisorInAKilledGroup(t *testing.T) {
 		cmd.Env = append(os.Environ(), "ENGINE_TEST_HOME="+home, "ENGINE_TEST_PROBE="+probe)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
-		if want := "fed alive\nfed alive\ntrue\n"; err != nil || string(out) != want {
+		if want := "fed alive\nfed alive\ntrue\nran\n"; err != nil || string(out) != want {
 			t.Errorf("probe %q: %q %v, want %q", probe, out, err, want)
 		}
 		until(t, "the home to be empty", func() bool { return os.Remove(home) == nil })
@@ -149,4 +165,43 @@ func TestEndOfALeftover(t *testing.T) {
 			t.Errorf("ending it twice: %v", err)
 		}
 	})
+}
+
+// A pid that was written down may be another program's by now, and so may the
+// session it led: nothing is ended for its number alone.
+func TestEndTrustsNoNumber(t *testing.T) {
+	e, err := engine.New(engine.Options{NoCgroup: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	leader := exec.Command("setsid", "sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $! >pid")
+	leader.Dir = dir
+	if err := leader.Run(); err != nil {
+		t.Fatal(err)
+	}
+	pid := pidIn(t, filepath.Join(dir, "pid"))
+	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
+	session, err := unix.Getsid(pid)
+	if err != nil || session != leader.Process.Pid {
+		t.Fatalf("session %d of the leader %d: %v", session, leader.Process.Pid, err)
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []engine.Identity{
+		{PID: pid},
+		{PID: pid, StartTime: 1},
+		{PID: session},
+		{PID: session, StartTime: 1},
+	} {
+		id.BootID, id.CallID = strings.TrimSpace(string(boot)), "GONE"
+		if err := e.End(id); err != nil {
+			t.Errorf("%+v: %v", id, err)
+		}
+		if !alive(pid) {
+			t.Fatalf("%+v: somebody else's process was ended", id)
+		}
+	}
 }

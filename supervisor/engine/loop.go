@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snens/internal/cgroup"
 	"snens/supervisor/call"
 )
 
@@ -33,6 +34,7 @@ type loop struct {
 	commands func() []command
 
 	tree       tree
+	groups     *cgroup.Tree // in which tree was made, nil in the fallback
 	pid, pidfd int
 	outFD      int // read ends of the pipes, -1 when closed or in Pass mode
 	errFD      int
@@ -143,7 +145,7 @@ func (l *loop) turn() {
 func (l *loop) neverRan() bool {
 	return l.status.Signaled() && l.status.Signal() == syscall.SIGKILL &&
 		!l.killed && l.killAt.IsZero() && l.tree.cgroup() != "" && !l.tree.oom() &&
-		l.out.total+l.err.total == 0 && l.engine.bornDead()
+		l.out.total+l.err.total == 0 && l.engine.bornDead(l.groups)
 }
 
 // again makes the loop ready for another start.

@@ -136,7 +136,7 @@ func (l *loop) makeTree() error {
 	if groups := l.engine.tree(); groups != nil {
 		g, err := groups.New(string(l.spec.CallID), cgroup.Limits{Memory: l.spec.Limits.Memory, PIDs: l.spec.Limits.PIDs})
 		if err == nil {
-			l.tree = &groupTree{group: g, orph: &l.engine.orphans}
+			l.tree, l.groups = &groupTree{group: g, orph: &l.engine.orphans}, groups
 		}
 	}
 	if l.tree.cgroup() == "" {

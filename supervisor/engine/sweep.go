@@ -155,8 +155,8 @@ func (t *sessionTree) find() []process {
 	all := allProcesses()
 	calls := t.orph.snapshot()
 	t.orph.forking.Unlock()
-	if p, ok := all[t.pid]; ok && t.start != 0 && p.start != t.start {
-		t.pid = 0 // the number is somebody else's now, and so is the session
+	if t.foreign && (t.start == 0 || all[t.pid].start != t.start) {
+		t.pid = 0 // gone: number and session may be somebody else's by now
 	}
 	member := map[int]bool{}
 	for pid, p := range all {
