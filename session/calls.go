@@ -79,7 +79,7 @@ func (c *Calls) New(id call.ID, meta Meta) (*Folder, error) {
 		}
 		// A process that was stopped for long between two of these steps finds
 		// its unfinished folder taken for a dead one's.
-		gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrLocked)
+		gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, safefile.ErrLocked) || errors.Is(err, fs.ErrExist)
 		if !gone || try == 3 {
 			return nil, fmt.Errorf("cannot make a call folder: %w", err)
 		}

@@ -222,7 +222,7 @@ func (a *app) remark(r *call.Record) {
 	}
 	// The reader of a pipe went away, and the tree is on its way out: whoever of
 	// it has not noticed yet is no news.
-	if r.SignalNumber == int(unix.SIGPIPE) {
+	if r.SignalNumber == int(unix.SIGPIPE) && !r.TimedOut && !r.OOM {
 		return
 	}
 	switch {

@@ -20,11 +20,18 @@ const (
 	// lookAgain is how often the emptiness of a tree is looked at where the
 	// kernel does not tell of it.
 	lookAgain = 10 * time.Millisecond
-	pieceSize = 64 << 10
+	// killAgain is how often a kill is repeated while the child lives.
+	killAgain = 100 * time.Millisecond
+	// unkillableAfter is when a child that no KILL ends is given up: it sits in
+	// the kernel, on a file system that does not answer.
+	unkillableAfter = 10 * time.Second
+	pieceSize       = 64 << 10
 	// bigPiece and bigPipe serve a stream that has filled a whole piece.
 	bigPiece = 256 << 10
 	bigPipe  = 1 << 20
 )
+
+var errUnkillable = errors.New("it survives SIGKILL")
 
 // loop is one call: the state and the poll loop around it. One goroutine owns it.
 type loop struct {
@@ -49,11 +56,12 @@ type loop struct {
 	killAt    time.Time // end of the grace; zero = TERM was not sent
 	suspended time.Time // since when; zero = running
 	killed    bool      // KILL was sent to the tree
+	killedAt  time.Time // when first
 	timedOut  bool
 	cancelled bool
 
-	exited     bool
-	lost       error // the status could not be had
+	exited     bool // the child has; it is reaped when the tree is settled
+	lost       error // the status cannot be had
 	status     syscall.WaitStatus
 	usage      syscall.Rusage
 	outputOpen bool
@@ -123,10 +131,13 @@ func (l *loop) live() error {
 	if l.spec.Timeout > 0 {
 		l.deadline = l.start.Add(l.spec.Timeout)
 	}
-	for !l.exited {
+	for !l.exited && l.lost == nil {
 		l.turn()
 	}
 	l.settle()
+	if l.exited {
+		l.reap()
+	}
 	return nil
 }
 
@@ -163,7 +174,10 @@ func (l *loop) untilNext() time.Duration {
 	if !l.killAt.IsZero() {
 		next = l.killAt
 	}
-	if next.IsZero() || l.killed || !l.suspended.IsZero() {
+	switch {
+	case l.killed:
+		return killAgain
+	case next.IsZero() || !l.suspended.IsZero():
 		return -1
 	}
 	return max(0, time.Until(next))
@@ -173,7 +187,11 @@ func (l *loop) untilNext() time.Duration {
 func (l *loop) onTime() {
 	now := time.Now()
 	switch {
-	case !l.suspended.IsZero() || l.killed:
+	case l.killed && now.Sub(l.killedAt) > unkillableAfter:
+		l.lost = errUnkillable
+	case l.killed:
+		l.tree.kill()
+	case !l.suspended.IsZero():
 	case !l.killAt.IsZero():
 		if !now.Before(l.killAt) {
 			l.kill()
@@ -196,9 +214,17 @@ func (l *loop) stop() {
 	l.killAt = time.Now().Add(l.spec.Grace)
 }
 
+// kill sends KILL to the tree, and to the child by its own descriptor, which
+// needs nothing that could be missing. The loop repeats it until the child is
+// gone or nothing can end it.
 func (l *loop) kill() {
-	l.killed = true
+	if !l.killed {
+		l.killed, l.killedAt = true, time.Now()
+	}
 	l.tree.kill()
+	if !l.exited {
+		_ = unix.PidfdSendSignal(l.pidfd, unix.SIGKILL, nil, 0) // gone is as good
+	}
 }
 
 func (l *loop) resume() {
@@ -220,6 +246,10 @@ func (l *loop) obey() {
 	var b [8]byte
 	_, _ = unix.Read(l.wake, b[:])
 	for _, c := range l.commands() {
+		if l.exited && l.killAt.IsZero() && !l.killed {
+			close(c.done) // it had ended by itself: nothing is left to be asked
+			continue
+		}
 		switch c.verb {
 		case cmdStop:
 			l.cancelled = l.cancelled || !l.timedOut
@@ -267,7 +297,7 @@ func (l *loop) step(d time.Duration) {
 		l.feed()
 	}
 	if fds[0].Revents != 0 {
-		l.reap()
+		l.exited = true
 	}
 }
 
@@ -281,7 +311,8 @@ func pollTime(d time.Duration) int {
 	return int((min(d, time.Hour) + time.Millisecond - 1) / time.Millisecond)
 }
 
-// reap collects the child, which has exited.
+// reap collects the child, which has exited. It comes after settle: until then
+// its number is nobody else's, and the session it led is known by it.
 func (l *loop) reap() {
 	for {
 		_, err := syscall.Wait4(l.pid, &l.status, 0, &l.usage)
@@ -291,12 +322,14 @@ func (l *loop) reap() {
 		l.lost = err // somebody else waited for it: never a success
 		break
 	}
-	l.exited = true
 	l.tree.exited()
 }
 
 // settle ends what the child left behind and empties the pipes.
 func (l *loop) settle() {
+	if !l.killed {
+		l.resume() // nothing that may be left stays frozen
+	}
 	l.closeFD(&l.inFD)
 	until := time.Now().Add(l.spec.Drain)
 	l.drain(until)
@@ -308,7 +341,7 @@ func (l *loop) settle() {
 	if !l.killed && l.killAt.IsZero() {
 		l.left = members
 	}
-	if len(members) > 0 && (l.spec.Survivors == KillSurvivors || l.killed || !l.killAt.IsZero()) {
+	if !l.tree.empty() && (l.spec.Survivors == KillSurvivors || l.killed || !l.killAt.IsZero()) {
 		l.end()
 	}
 	for now := time.Now(); (l.outFD >= 0 || l.errFD >= 0) && now.Before(until); now = time.Now() {

@@ -54,6 +54,7 @@ func TestEndedInTimeIsNotTimedOut(t *testing.T) {
 	}
 	l.deadline = time.Now().Add(-time.Second)
 	l.turn()
+	defer l.reap()
 	if !l.exited || l.timedOut {
 		t.Errorf("exited %v, timed out %v", l.exited, l.timedOut)
 	}

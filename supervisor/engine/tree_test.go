@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -153,27 +154,50 @@ func TestKillIsAtOnce(t *testing.T) {
 	})
 }
 
+// What may outlive a call is not left frozen by the call's end.
+func TestSurvivorsAreNotLeftFrozen(t *testing.T) {
+	both(t, func(t *testing.T, e *engine.Engine) {
+		s := sh(t, "(while :; do echo >>count; done) >/dev/null 2>&1 & echo $! >child; echo $$ >pid; while :; do :; done")
+		s.Survivors = engine.LeaveSurvivors
+		run := start(t, e, s)
+		main, child := pidIn(t, filepath.Join(s.Dir, "pid")), pidIn(t, filepath.Join(s.Dir, "child"))
+		t.Cleanup(func() { _ = syscall.Kill(child, syscall.SIGKILL) })
+		until(t, "the count", func() bool { return size(s, "count") > 0 })
+		run.Suspend()
+		if err := syscall.Kill(main, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if r := run.Wait(); r.SignalNumber != 9 || r.Cancelled {
+			t.Errorf("record %+v", r)
+		}
+		at := size(s, "count")
+		until(t, "the survivor to go on", func() bool { return size(s, "count") > at })
+	})
+}
+
+// size is that of a file in the call's folder, 0 while there is none.
+func size(s engine.Spec, name string) int64 {
+	if st, err := os.Stat(filepath.Join(s.Dir, name)); err == nil {
+		return st.Size()
+	}
+	return 0
+}
+
 func TestSuspendStopsTheClockAndTheTree(t *testing.T) {
 	both(t, func(t *testing.T, e *engine.Engine) {
 		s := sh(t, "while :; do echo >>count; done")
 		run := start(t, e, s)
-		size := func() int64 {
-			if st, err := os.Stat(filepath.Join(s.Dir, "count")); err == nil {
-				return st.Size()
-			}
-			return 0
-		}
-		until(t, "the count", func() bool { return size() > 0 })
+		until(t, "the count", func() bool { return size(s, "count") > 0 })
 		run.Suspend()
 		run.Suspend() // twice is once
 		at := int64(-1)
 		until(t, "the count to stand still", func() bool {
 			last := at
-			at = size()
+			at = size(s, "count")
 			return last == at
 		})
 		run.Resume()
-		until(t, "the count to go on", func() bool { return size() > at })
+		until(t, "the count to go on", func() bool { return size(s, "count") > at })
 		run.Suspend()
 		run.Stop() // a stopped tree must see TERM
 		if r := run.Wait(); !r.Cancelled || r.SignalNumber != 15 {
