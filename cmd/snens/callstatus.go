@@ -30,7 +30,7 @@ type statusLine struct {
 // statusFile opens the descriptor of --status-fd, before anything is started.
 func statusFile(fd int) (*os.File, error) {
 	mode, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-	if fd < 0 || errors.Is(err, syscall.EBADF) {
+	if fd < 0 || errors.Is(err, syscall.EBADF) || ownKind(fd) {
 		return nil, fmt.Errorf("cannot write to descriptor %d of --status-fd: it is not open", fd)
 	}
 	if err == nil && mode&unix.O_ACCMODE == unix.O_RDONLY {
@@ -45,6 +45,13 @@ func statusFile(fd int) (*os.File, error) {
 		unix.CloseOnExec(fd)
 	}
 	return os.NewFile(uintptr(own), "status"), nil
+}
+
+// ownKind says that a descriptor is of a kind that the runtime opens for itself
+// (epoll, eventfd) and that nobody passes: the number was free when we began.
+func ownKind(fd int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == 0
 }
 
 // writeStatus writes the line. A reader who has gone is no fault of the call.
