@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,7 +17,7 @@ import (
 type app struct {
 	stdin, stdout, stderr *os.File
 	out                   *output // stdout, for our own words
-	notes                 notes   // stderr, for our own words
+	notes                 *notes  // stderr, for our own words
 	env                   []string
 
 	toolsDirs  []string
@@ -66,7 +67,8 @@ func (a *app) config() (*config.Config, error) {
 // was given.
 func (a *app) givenToolsDirs() []string {
 	if inherited := a.getenv("SNENS_TOOLS_DIR"); len(a.toolsDirs) == 0 && inherited != "" {
-		return filepath.SplitList(inherited)
+		// An empty or relative one would mean whatever folder we are in.
+		return slices.DeleteFunc(filepath.SplitList(inherited), func(dir string) bool { return !filepath.IsAbs(dir) })
 	}
 	return a.toolsDirs
 }

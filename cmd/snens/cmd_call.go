@@ -57,9 +57,9 @@ With --json the output is captured, and the result record is printed. The
 tool then reads only what the arguments give it.
 
 INT, TERM, HUP and QUIT end the tool's whole process tree; a second INT does so
-at once. TSTP and CONT suspend and resume it together with snens. A call in the
-background that would give the tool the terminal to read stops as a job that
-reads; with --no-stdin it goes on.`,
+at once. TSTP and CONT suspend and resume it together with snens. In the
+background of a terminal, a tool whose description asks for stdin stops as any
+job that reads, until it is fetched; every other begins with an empty stdin.`,
 		Example: `  snens call wc-lines path=README.md no_empty=true
   snens call sysinfo sections=os sections=memory
   echo hello | snens call write path=hello.txt content@=-
@@ -145,7 +145,13 @@ func (a *app) callTool(ctx context.Context, w *watch, name string, words []strin
 	a.noteSchema(handle.Tool)
 	in := &input{ctx: ctx, stdin: a.stdin, limit: maxInput}
 	request, err := a.request(handle, words, in, o)
-	if request.Stdin != nil && err == nil && !w.untilForeground(ctx, request.Stdin) {
+	tty := request.Stdin // what the tool reads, if its description asks for input
+	if !handle.NeedsStdin {
+		tty = nil
+	}
+	switch {
+	case err != nil || request.Stdin == nil:
+	case tty != nil && !w.untilForeground(ctx, tty), tty == nil && background(request.Stdin):
 		request.Stdin = nil
 	}
 	if in.used {
@@ -158,7 +164,7 @@ func (a *app) callTool(ctx context.Context, w *watch, name string, words []strin
 		return notRun(call.ClassRefused, call.ExitOurs, err)
 	}
 	running := sup.Start(context.WithoutCancel(ctx), request)
-	w.runs(running)
+	w.runs(running, tty)
 	record := running.Wait()
 	a.remark(record)
 	return record, nil

@@ -15,16 +15,11 @@ import (
 // either: then stdin is not to be read.
 func (w *watch) untilForeground(ctx context.Context, stdin *os.File) bool {
 	for background(stdin) && ctx.Err() == nil {
-		// Nobody could continue us, or the parent wants no stops.
-		if ignored(unix.SIGTTIN) || orphaned() {
-			return false
-		}
 		select {
 		case <-w.goOn: // an old one
 		default:
 		}
-		// The whole job, as the kernel does.
-		if unix.Kill(0, unix.SIGTTIN) != nil {
+		if !w.stopForInput(stdin) {
 			return false
 		}
 		select {
@@ -33,6 +28,13 @@ func (w *watch) untilForeground(ctx context.Context, stdin *os.File) bool {
 		}
 	}
 	return true
+}
+
+// stopForInput stops the whole job, as the kernel does, when it is in the
+// background of the terminal f. False: it is not, or the kernel would not stop it
+// either, because nobody could continue it or its parent wants no stops.
+func (w *watch) stopForInput(f *os.File) bool {
+	return background(f) && !ignored(unix.SIGTTIN) && !w.alone() && unix.Kill(0, unix.SIGTTIN) == nil
 }
 
 // background says whether f is our controlling terminal and another process

@@ -12,6 +12,7 @@ import (
 func TestABackgroundCallStopsForTheTerminal(t *testing.T) {
 	b := newBench(t)
 	b.tool("ask", "read -r line; echo \"tool: $line\"\n")
+	b.file("ask/help.txt", "ask — shows a line of stdin.", 0o644)
 	snens := b.snens("call", "ask")
 	script := `set -m
 "$@" &
@@ -20,6 +21,11 @@ while :; do
 	case "$s" in *Stopped*) break ;; esac
 done
 echo "stopped"
+bg >/dev/null 2>&1
+while :; do
+	s=$(jobs -l)
+	case "$s" in *Stopped*) break ;; esac
+done
 read -r line
 echo "shell: $line"
 fg >/dev/null
@@ -40,11 +46,12 @@ echo "ended $?"`
 	}
 }
 
-// A call that does not read the terminal goes on in the background.
+// A call of a tool that does not ask for input goes on in the background, and
+// takes nothing.
 func TestABackgroundCallWithoutStdinGoesOn(t *testing.T) {
 	b := newBench(t)
 	b.tool("ask", "read -r line; echo \"tool: ($line)\"\n")
-	snens := b.snens("call", "-n", "ask")
+	snens := b.snens("call", "ask")
 	cmd := exec.Command("bash", append([]string{"-c", "set -m\n\"$@\" &\nwait $!\necho \"ended $?\"", "bash"}, snens.Args...)...)
 	cmd.Env, cmd.Dir = snens.Env, snens.Dir
 	terminal := startInTerminal(t, cmd)

@@ -31,7 +31,7 @@ var commands = []struct {
 // run is the whole program: it reads args (without the program's name), works,
 // and returns the exit status.
 func run(args []string, stdin, stdout, stderr *os.File, env []string) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, out: newOutput(stdout), notes: notes{stderr}, env: env}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, out: newOutput(stdout), notes: &notes{to: stderr}, env: env}
 	name, rest := subcommand(args)
 	usage := statusUsage
 	if name == "call" {

@@ -29,10 +29,12 @@ type watch struct {
 	done    chan struct{} // closed when the loop has ended
 	cancel  context.CancelFunc
 	suspend func()        // stops snens itself
+	alone   func() bool   // nobody could continue us
 	goOn    chan struct{} // one element: CONT came
 
 	mu   sync.Mutex
 	tree stopper        // guarded by mu; nil while nothing runs
+	tty  *os.File       // guarded by mu; what the tree reads, when it asks for input
 	got  syscall.Signal // guarded by mu; the first signal that asked for an end
 }
 
@@ -45,6 +47,7 @@ func newWatch() (*watch, context.Context) {
 		done:    make(chan struct{}),
 		cancel:  cancel,
 		suspend: suspendSelf,
+		alone:   orphaned,
 		goOn:    make(chan struct{}, 1),
 	}
 	if wanted := wantedSignals(); len(wanted) > 0 {
@@ -96,7 +99,7 @@ func (w *watch) loop() {
 // take acts on one signal.
 func (w *watch) take(sig syscall.Signal) {
 	w.mu.Lock()
-	tree, first := w.tree, w.got == 0
+	tree, tty, first := w.tree, w.tty, w.got == 0
 	ends := sig != unix.SIGTSTP && sig != unix.SIGCONT
 	if ends && first {
 		w.got = sig
@@ -104,6 +107,8 @@ func (w *watch) take(sig syscall.Signal) {
 	w.mu.Unlock()
 
 	switch {
+	case sig == unix.SIGTSTP && w.alone():
+		// By the rules of job control TSTP has no effect here.
 	case sig == unix.SIGTSTP:
 		if tree != nil {
 			tree.Suspend()
@@ -114,7 +119,9 @@ func (w *watch) take(sig syscall.Signal) {
 		case w.goOn <- struct{}{}:
 		default:
 		}
-		if tree != nil {
+		// Sent to the background (bg), a tool that reads would take what is typed
+		// for the shell: the job stops again.
+		if tree != nil && !(tty != nil && w.stopForInput(tty)) {
 			tree.Resume()
 		}
 	case tree == nil:
@@ -126,10 +133,11 @@ func (w *watch) take(sig syscall.Signal) {
 	}
 }
 
-// runs tells the watch what now runs; a signal that came before ends it.
-func (w *watch) runs(tree stopper) {
+// runs tells the watch what now runs, and what terminal it asks for input (nil
+// for none); a signal that came before ends it.
+func (w *watch) runs(tree stopper, tty *os.File) {
 	w.mu.Lock()
-	w.tree = tree
+	w.tree, w.tty = tree, tty
 	got := w.got
 	w.mu.Unlock()
 	if got != 0 {
@@ -152,17 +160,13 @@ func (w *watch) close() {
 	w.cancel()
 }
 
-// suspendSelf stops this process as Ctrl-Z does. STOP cannot be refused, so
-// nobody may be left who cannot continue us: in an orphaned process group TSTP
-// has no effect, by the rules of job control.
-func suspendSelf() {
-	if !orphaned() {
-		_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
-	}
-}
+// suspendSelf stops this process as Ctrl-Z does. STOP cannot be refused: the
+// caller has seen that somebody can continue us.
+func suspendSelf() { _ = unix.Kill(os.Getpid(), unix.SIGSTOP) }
 
 // orphaned says whether no ancestor outside of our process group, but in our
-// session, is there to continue us.
+// session, is there to continue us. The first process of a container counts as
+// any other: its shell may be that. A real init has a session of its own.
 func orphaned() bool {
 	group, err := unix.Getpgid(0)
 	if err != nil {
@@ -172,7 +176,7 @@ func orphaned() bool {
 	if err != nil {
 		return true
 	}
-	for pid := os.Getppid(); pid > 1; pid = parent(pid) {
+	for pid := os.Getppid(); pid > 0; pid = parent(pid) {
 		if s, err := unix.Getsid(pid); err != nil || s != session {
 			return true
 		}

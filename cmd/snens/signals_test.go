@@ -32,13 +32,15 @@ func TestWatch(t *testing.T) {
 		{"two terms", []unix.Signal{unix.SIGTERM, unix.SIGTERM}, "stop stop", unix.SIGTERM},
 		{"hang-up and quit", []unix.Signal{unix.SIGHUP, unix.SIGQUIT}, "stop stop", unix.SIGHUP},
 		{"stop and continue", []unix.Signal{unix.SIGTSTP, unix.SIGCONT}, "suspend self resume", 0},
+		{"stopped where nobody continues", []unix.Signal{unix.SIGTSTP}, "", 0},
 		{"interrupt after continue", []unix.Signal{unix.SIGTSTP, unix.SIGCONT, unix.SIGINT}, "suspend self resume stop", unix.SIGINT},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, ctx := newWatch()
 			tree := &fakeTree{}
 			w.suspend = func() { tree.done = append(tree.done, "self") }
-			w.runs(tree)
+			w.alone = func() bool { return c.name == "stopped where nobody continues" }
+			w.runs(tree, nil)
 			for _, sig := range c.signals {
 				w.signals <- sig
 			}
@@ -58,7 +60,7 @@ func TestASignalBeforeTheTreeRuns(t *testing.T) {
 	w.signals <- unix.SIGINT
 	<-ctx.Done()
 	tree := &fakeTree{}
-	w.runs(tree)
+	w.runs(tree, nil)
 	w.close()
 	if !slices.Equal(tree.done, []string{"stop"}) {
 		t.Errorf("got %q", tree.done)
