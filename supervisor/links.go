@@ -1,8 +1,10 @@
 package supervisor
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,8 +24,11 @@ type links struct {
 const (
 	// keepLinks is how long a PATH folder that no call uses any more is kept.
 	keepLinks = 7 * 24 * time.Hour
+	// mostLinks is how many are kept that nobody has used for two hours: each PATH
+	// that calls begin with has its own.
+	mostLinks = 32
 	// touchLinks is how often its use is written down.
-	touchLinks = 24 * time.Hour
+	touchLinks = time.Hour
 )
 
 // ensureLinks makes the folder that stands first in the PATH of calls. Each set
@@ -93,11 +98,19 @@ func (s *Supervisor) touch(dir string) {
 // pruneLinks removes PATH folders that nobody has used for long.
 func (s *Supervisor) pruneLinks(all string) {
 	entries, _ := os.ReadDir(all)
+	ages := map[string]time.Duration{}
 	for _, e := range entries {
-		if st, err := e.Info(); err == nil && time.Since(st.ModTime()) > keepLinks {
-			if err := os.RemoveAll(filepath.Join(all, e.Name())); err != nil {
-				s.log.Debug("an old PATH folder stays", "cause", err)
-			}
+		if st, err := e.Info(); err == nil {
+			ages[e.Name()] = time.Since(st.ModTime())
+		}
+	}
+	youngest := slices.SortedFunc(maps.Keys(ages), func(a, b string) int { return cmp.Compare(ages[a], ages[b]) })
+	for n, name := range youngest {
+		if ages[name] < keepLinks && (n < mostLinks || ages[name] < 2*touchLinks) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(all, name)); err != nil {
+			s.log.Debug("an old PATH folder stays", "cause", err)
 		}
 	}
 }

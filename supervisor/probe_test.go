@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"snens/internal/confine"
 	"snens/internal/testneed"
@@ -134,6 +135,42 @@ func TestEachSetOfToolsHasItsPathFolder(t *testing.T) {
 	}
 	if line(r, "dirs") != inner.toolsDir || !strings.HasSuffix(*r.Stdout, theirs+"/theirs\n") || strings.Contains(*r.Stdout, "/other\n") {
 		t.Errorf("%q", r.Content)
+	}
+}
+
+// PATH folders do not pile up: the old ones go when a new one is made.
+func TestOldPathFoldersGo(t *testing.T) {
+	w := newWorld(t)
+	w.tool("mine", `echo "first=${PATH%%:*}"`)
+	all := filepath.Join(w.home, ".local", "state", "snens", "path")
+	for i := range 60 {
+		dir := filepath.Join(all, fmt.Sprintf("%016x", i))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		age := time.Duration(i) * time.Hour
+		if i == 59 {
+			age = 8 * 24 * time.Hour
+		}
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(dir, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for d := all; d != w.home; d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := w.call("mine", `{}`)
+	left, err := os.ReadDir(all)
+	if err != nil || len(left) != 32 || !exists(line(r, "first")) {
+		t.Errorf("%d folders are left, want 32; %v; %q", len(left), err, r.Content)
+	}
+	for i := range 31 { // the newest, and the call's own
+		if !exists(filepath.Join(all, fmt.Sprintf("%016x", i))) {
+			t.Errorf("folder %d is gone", i)
+		}
 	}
 }
 
