@@ -43,6 +43,7 @@ the command, "class" is the class of the result record, and "exit_code" and
 	}
 	environment = manual.Section{Title: "ENVIRONMENT", Items: []manual.Item{
 		{Term: "SNENS_CONFIG", Text: "the configuration, when --config does not name one"},
+		{Term: "SNENS_TOOLS_DIR", Text: "the tools folders, parted by colons, when --tools-dir does not name them; only absolute ones count"},
 		{Term: "SNENS_SESSION", Text: "the session, when --session does not name one"},
 		{Term: "NO_COLOR", Text: "when set, nothing is coloured"},
 	}}
