@@ -1,0 +1,7 @@
+package store
+
+// Encode and Decode are the content of a file.
+var (
+	Encode = (*Record).encode
+	Decode = decode
+)
