@@ -57,6 +57,8 @@ var layers = []layer{
 	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/safefile internal/tomlread", theirs: sys},
 
 	{pkg: "approval/prompt", ours: "broker/action internal/fields internal/strictjson", pure: true},
+	{pkg: "approval/store", ours: "approval/prompt broker/action internal/fields internal/safefile internal/strictjson"},
+	{pkg: "approval/queue", ours: "approval/prompt approval/store broker/action internal/audit"},
 
 	{pkg: "internal/accounts", ours: "internal/safefile", theirs: sys},
 	{pkg: "internal/audit", ours: "broker/action internal/fields internal/safefile internal/strictjson", theirs: sys},

@@ -1,0 +1,42 @@
+package queue
+
+import "snens/broker/action"
+
+// Spend tries to run a request, as the approval itself does.
+func (q *Queue) Spend(id action.RequestID) {
+	if e := q.lookUp(id); e != nil {
+		q.spend(e)
+	}
+}
+
+// ForgetExpiry makes a queue that never looks at the time of a request again.
+func (q *Queue) ForgetExpiry(id action.RequestID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e := q.live[id]; e != nil {
+		e.deadline = e.deadline.AddDate(100, 0, 0)
+		e.expires = e.expires.AddDate(100, 0, 0)
+		q.wakeAt(e, e.deadline)
+	}
+}
+
+// ForgetEnd makes a queue that takes an ended request for an approved one.
+func (q *Queue) ForgetEnd(id action.RequestID, s *action.Sealed) {
+	q.mu.Lock()
+	e := q.past[id]
+	if e != nil {
+		e.state, e.request = action.Approved, s
+	}
+	q.mu.Unlock()
+	if e != nil {
+		e.done = make(chan struct{})
+		q.work.Go(func() { q.spend(e) })
+	}
+}
+
+// Bytes is what the live requests are taken to weigh.
+func (q *Queue) Bytes() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.bytes
+}
