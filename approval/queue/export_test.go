@@ -25,11 +25,12 @@ func (q *Queue) ForgetEnd(id action.RequestID, s *action.Sealed) {
 	q.mu.Lock()
 	e := q.past[id]
 	if e != nil {
-		e.state, e.request = action.Approved, s
+		q.forget(e)
+		e.state, e.request, e.done = action.Approved, s, make(chan struct{})
+		q.add(e)
 	}
 	q.mu.Unlock()
 	if e != nil {
-		e.done = make(chan struct{})
 		q.work.Go(func() { q.spend(e) })
 	}
 }

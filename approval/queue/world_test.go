@@ -62,6 +62,7 @@ type memory struct {
 	mu     sync.Mutex
 	files  map[action.RequestID]store.Record
 	before func(r *store.Record, remove bool) error
+	drops  func(r *store.Record) bool // forgets a write: a broken store
 }
 
 func (m *memory) Save(r *store.Record, durable bool) error {
@@ -75,7 +76,9 @@ func (m *memory) Save(r *store.Record, durable bool) error {
 			return err
 		}
 	}
-	m.files[r.ID] = *r
+	if m.drops == nil || !m.drops(r) {
+		m.files[r.ID] = *r
+	}
 	return nil
 }
 
@@ -245,6 +248,8 @@ type world struct {
 	limits queue.Limits
 	q      *queue.Queue
 
+	orphaned func() // called when a crash has cut the old queue off
+
 	mu       sync.Mutex
 	problems []error
 }
@@ -290,7 +295,10 @@ func (w *world) crash() {
 	w.runner.mu.Lock()
 	runs := slices.Clone(w.runner.runs)
 	w.runner.mu.Unlock()
-	w.store, w.log, w.runner = &memory{files: files, before: w.store.before}, &log{entries: entries}, &runner{runs: runs, run: w.runner.run}
+	w.store, w.log, w.runner = &memory{files: files, before: w.store.before, drops: w.store.drops}, &log{entries: entries}, &runner{runs: runs, run: w.runner.run}
+	if w.orphaned != nil {
+		w.orphaned()
+	}
 	w.closeOld(old)
 	w.open()
 }
