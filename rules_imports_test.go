@@ -70,6 +70,7 @@ var layers = []layer{
 	{pkg: "internal/rlimit", theirs: sys},
 	{pkg: "internal/safefile", theirs: sys},
 	{pkg: "internal/sockets", ours: "internal/peer internal/safefile", theirs: sys},
+	{pkg: "internal/spawn", ours: "internal/cgroup internal/rlimit internal/safefile", theirs: sys},
 	{pkg: "internal/strictjson", theirs: sys},
 	{pkg: "internal/tomlread", ours: "internal/escape", theirs: "github.com/BurntSushi/toml"},
 	{pkg: "internal/wire", ours: "internal/fields internal/strictjson", theirs: sys},
