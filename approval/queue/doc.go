@@ -27,7 +27,8 @@
 // Between an approval and its run stand, in this order: the policy is asked
 // whether everything is still as it was approved; the request is claimed, which
 // nobody can do a second time; space for the records of the run is reserved;
-// the request's file says spent; the audit log says spent and is on the disk.
+// the request's file says spent; the audit log says spent and (when a person's
+// approval is used up) is on the disk.
 // If any of this fails nothing runs, and the request ends.
 //
 // # What always ends, and in no

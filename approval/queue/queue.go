@@ -21,6 +21,8 @@ type Queue struct {
 	limits  Limits
 	problem func(error)
 	guesses *brake
+	life    context.Context // of the questions to the policy; ends with die, in Close
+	die     context.CancelFunc
 	kick    chan struct{} // wakes the sweeper
 	quit    chan struct{} // ends it
 	over    chan struct{} // closed when nothing runs any more, or Close gave up
@@ -73,10 +75,16 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 		uids: map[action.UID]count{}, keys: map[uidKey]action.RequestID{}, cooling: map[uidKey]time.Time{},
 		watchers: map[*Watch]struct{}{},
 	}
-	if err := q.reopen(ctx); err != nil {
+	q.life, q.die = context.WithCancel(context.Background())
+	approved, err := q.reopen(ctx)
+	if err != nil {
+		q.die()
 		return nil, err
 	}
 	q.work.Go(q.sweep)
+	for _, e := range approved {
+		q.goSpend(e)
+	}
 	return q, nil
 }
 
@@ -102,6 +110,7 @@ func (q *Queue) Close(ctx context.Context) error {
 		}
 	}
 	q.mu.Unlock()
+	q.die()
 	for _, stop := range stops {
 		stop(end{action.ReasonShutdown})
 	}

@@ -13,12 +13,12 @@ import (
 	"snens/internal/audit"
 )
 
-// reopen takes up what an earlier process left. It runs before anybody else
-// knows the queue.
-func (q *Queue) reopen(ctx context.Context) error {
+// reopen takes up what an earlier process left, and returns what is to run. It
+// is called before anybody else knows the queue.
+func (q *Queue) reopen(ctx context.Context) (approved []*entry, err error) {
 	found, faults, err := q.store.Load()
 	if err != nil {
-		return fmt.Errorf("cannot open the queue: %w", err)
+		return nil, fmt.Errorf("cannot open the queue: %w", err)
 	}
 	for _, fault := range faults {
 		q.problem(fault)
@@ -26,19 +26,22 @@ func (q *Queue) reopen(ctx context.Context) error {
 	slices.SortFunc(found, func(a, b store.Record) int { return cmp.Or(a.Since.Compare(b.Since), slices.Compare(a.ID[:], b.ID[:])) })
 	for i := range found {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("cannot open the queue: %w", err)
+			return nil, fmt.Errorf("cannot open the queue: %w", err)
 		}
-		q.takeUp(ctx, &found[i])
+		if e := q.takeUp(ctx, &found[i]); e != nil {
+			approved = append(approved, e)
+		}
 	}
-	return nil
+	return approved, nil
 }
 
-// takeUp gives one request the state that it has after a death of the process.
-func (q *Queue) takeUp(ctx context.Context, r *store.Record) {
+// takeUp gives one request the state that it has after a death of the process,
+// and returns it when it is to run.
+func (q *Queue) takeUp(ctx context.Context, r *store.Record) *entry {
 	e, now := restored(r), time.Now()
 	if r.State.Final() {
 		q.restorePast(e, now)
-		return
+		return nil
 	}
 	to, why, n := q.fate(ctx, e, r, now)
 	e.enter()
@@ -51,18 +54,19 @@ func (q *Queue) takeUp(ctx context.Context, r *store.Record) {
 		q.fault("record that a request was taken up again", e.id, q.audit.Append(now, audit.Entry{Kind: kind, ID: e.id, Digest: e.kase.Digest, Detail: detailOf(kind)}))
 		e.leave()
 		if e.allowed {
-			q.goSpend(e)
+			return e
 		}
-		return
+		return nil
 	}
 	ended := q.finish(e, now, to, why)
 	q.mu.Unlock()
 	e.leave()
 	if !ended { // cannot be: fate follows the table of states
 		q.fault("end a request that was found", e.id, errors.New("the state "+r.State.String()+" does not lead to "+to.String()))
-		return
+		return nil
 	}
 	q.settle(e, n)
+	return nil
 }
 
 // detailOf is the remark in a record; a pending one has no room for it.

@@ -38,7 +38,7 @@ func (q *Queue) spend(e *entry) {
 	if !approved {
 		return
 	}
-	change, holds := q.policy.StillHolds(context.Background(), sealed)
+	change, holds := q.policy.StillHolds(q.life, sealed)
 	e.enter()
 	r, ended := q.claim(e, change, holds)
 	if r != nil {
@@ -97,7 +97,11 @@ func (q *Queue) write(r *run) (ended bool) {
 		err = q.store.Save(file, e.detached)
 	}
 	if err == nil {
-		err = q.audit.AppendSync(now, audit.Entry{Kind: audit.Spent, ID: e.id, Digest: e.kase.Digest})
+		record := q.audit.AppendSync
+		if e.allowed { // nobody's approval is used up: after a power cut there is nothing to run again
+			record = q.audit.Append
+		}
+		err = record(now, audit.Entry{Kind: audit.Spent, ID: e.id, Digest: e.kase.Digest})
 	}
 	if err != nil {
 		q.fault("record that a request is spent, so it is not run", e.id, err)
