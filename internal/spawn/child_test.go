@@ -219,28 +219,28 @@ func TestLimitsOfTheTree(t *testing.T) {
 
 func TestStartRefuses(t *testing.T) {
 	for words, change := range map[string]func(*spawn.Spec){
-		"no program is given":             func(s *spawn.Spec) { s.Program = nil },
-		"argv has no name":                func(s *spawn.Spec) { s.Argv = nil },
-		"argv has no name ":               func(s *spawn.Spec) { s.Argv = []string{""} },
-		"argument 1 contains a NUL":       func(s *spawn.Spec) { s.Argv = []string{"sh", "\x00"} },
-		"is no absolute path":             func(s *spawn.Spec) { s.Dir = "." },
-		"the umask 01000":                 func(s *spawn.Spec) { s.Umask = 0o1000 },
-		"the id 4294967295":               func(s *spawn.Spec) { s.UID = math.MaxUint32 },
-		"the id 4294967295 ":              func(s *spawn.Spec) { s.GID = math.MaxUint32 },
-		"group id 4294967295":             func(s *spawn.Spec) { s.Groups = []uint32{math.MaxUint32} },
-		"a time limit":                    func(s *spawn.Spec) { s.Timeout = 0 },
-		"beyond what the kernel counts":   func(s *spawn.Spec) { s.Limits.Memory = math.MaxUint64 },
-		`the variable "A" is given twice`: func(s *spawn.Spec) { s.Env = []string{"A=1", "A=1"} },
-		`the variable "A" is not`:         func(s *spawn.Spec) { s.Env = []string{"A"} },
-		`the variable "=A" is not`:        func(s *spawn.Spec) { s.Env = []string{"=A"} },
-		`the variable "A" contains`:       func(s *spawn.Spec) { s.Env = []string{"A=\x00"} },
-		"2 descriptors are given":         func(s *spawn.Spec) { s.Files = s.Files[:2] },
-		"5 descriptors are given":         func(s *spawn.Spec) { s.Files = []int{0, 0, 0, 0, 0} },
-		"descriptor 3 cannot be -1":       func(s *spawn.Spec) { s.Files = append(s.Files, spawn.NullFile) },
-		"descriptor 1 cannot be -2":       func(s *spawn.Spec) { s.Files = []int{0, -2, 0} },
-		"the folder \"/no/such\"":         func(s *spawn.Spec) { s.Dir = "/no/such" },
-		"are too long":                    func(s *spawn.Spec) { s.Argv = append(s.Argv, strings.Repeat("x", 200<<10)) },
-		"a program that was closed":       func(s *spawn.Spec) { s.Program = &spawn.Program{} },
+		"no program is given":                  func(s *spawn.Spec) { s.Program = nil },
+		"argv has no name":                     func(s *spawn.Spec) { s.Argv = nil },
+		"argv has no name ":                    func(s *spawn.Spec) { s.Argv = []string{""} },
+		"argument 1 contains a NUL":            func(s *spawn.Spec) { s.Argv = []string{"sh", "\x00"} },
+		"is no absolute path":                  func(s *spawn.Spec) { s.Dir = "." },
+		"the umask 01000":                      func(s *spawn.Spec) { s.Umask = 0o1000 },
+		"the id 4294967295":                    func(s *spawn.Spec) { s.UID = math.MaxUint32 },
+		"the id 4294967295 ":                   func(s *spawn.Spec) { s.GID = math.MaxUint32 },
+		"group id 4294967295":                  func(s *spawn.Spec) { s.Groups = []uint32{math.MaxUint32} },
+		"a time limit":                         func(s *spawn.Spec) { s.Timeout = 0 },
+		"beyond what the kernel counts":        func(s *spawn.Spec) { s.Limits.Memory = math.MaxUint64 },
+		`the variable "A" is given twice`:      func(s *spawn.Spec) { s.Env = []string{"A=1", "A=1"} },
+		`the variable "A" is not`:              func(s *spawn.Spec) { s.Env = []string{"A"} },
+		`the variable "=A" is not`:             func(s *spawn.Spec) { s.Env = []string{"=A"} },
+		`the variable "A" contains`:            func(s *spawn.Spec) { s.Env = []string{"A=\x00"} },
+		"2 descriptors are given":              func(s *spawn.Spec) { s.Files = s.Files[:2] },
+		"5 descriptors are given":              func(s *spawn.Spec) { s.Files = []int{0, 0, 0, 0, 0} },
+		"descriptor 3 cannot be -1":            func(s *spawn.Spec) { s.Files = append(s.Files, spawn.NullFile) },
+		"descriptor 1 cannot be -2":            func(s *spawn.Spec) { s.Files = []int{0, -2, 0} },
+		"cannot enter the folder \"/no/such\"": func(s *spawn.Spec) { s.Dir = "/no/such" },
+		"are too long":                         func(s *spawn.Spec) { s.Argv = append(s.Argv, strings.Repeat("x", 200<<10)) },
+		"a program that was closed":            func(s *spawn.Spec) { s.Program = &spawn.Program{} },
 	} {
 		t.Run(words, func(t *testing.T) {
 			both(t, func(t *testing.T, r *spawn.Runner) {
@@ -278,6 +278,52 @@ func TestProgramsThatCannotRun(t *testing.T) {
 	defer busy.Close()
 	_, err = r.Start(context.Background(), spec(open(t, busy.Name()), "x"))
 	contains(t, err, "is being written to")
+}
+
+// The folder is entered with the rights of the child, its groups included, and
+// with no more; our own folder stays.
+func TestFolderOfTheChild(t *testing.T) {
+	testneed.Root(t)
+	dir := t.TempDir()
+	for d := dir; d != os.TempDir(); d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sub := func(name string, uid, gid int, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.Mkdir(path, 0o700), os.Chown(path, uid, gid), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	before, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	both(t, func(t *testing.T, r *spawn.Runner) {
+		for path, ok := range map[string]bool{
+			sub(filepath.Base(t.Name())+"root", 0, 0, 0o700):   false,
+			sub(filepath.Base(t.Name())+"own", 4242, 0, 0o700): true,
+			sub(filepath.Base(t.Name())+"gid", 0, 4243, 0o710): true,
+			sub(filepath.Base(t.Name())+"sup", 0, 77, 0o710):   true,
+			sub(filepath.Base(t.Name())+"no", 0, 78, 0o710):    false,
+		} {
+			s := sh(t, "stat -c %i /proc/self/cwd/.")
+			s.UID, s.GID, s.Groups, s.Dir = 4242, 4243, []uint32{77}, path
+			if !ok {
+				_, err := r.Start(context.Background(), s)
+				contains(t, err, "uid 4242 cannot enter the folder")
+				continue
+			}
+			if _, res := output(t, r, s); res.Outcome != spawn.Exited {
+				t.Errorf("%s: %+v", path, res)
+			}
+		}
+	})
+	if after, err := os.Getwd(); err != nil || after != before {
+		t.Errorf("this process is in %q, was in %q: %v", after, before, err)
+	}
 }
 
 // A folder that others can turn elsewhere by a symlink is not entered.

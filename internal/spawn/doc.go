@@ -42,8 +42,12 @@
 //     or blocked in the child; handled ones are not. So handle SIGHUP and SIGINT.
 //   - Options of its service (nice, OOM score, no_new_privs, seccomp, mounts) are
 //     inherited.
+//   - Spec.Dir is clean and without symlinks, or trusted: what is entered is
+//     compared with it.
 //   - The exec of every child closes copies of all other descriptors of this
 //     process. Those that lead to a file system of a peer's (FUSE) can hold up
 //     that closing; see StartError.Released.
+//   - A start as another user makes this process undumpable, or whatever
+//     fs.suid_dumpable says.
 //   - With the fallback, no children with sessions of their own from elsewhere.
 package spawn

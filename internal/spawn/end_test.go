@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"snens/internal/cgroup"
 	"snens/internal/spawn"
 	"snens/internal/testneed"
 )
@@ -141,6 +142,24 @@ func TestEndsOnlyItsOwn(t *testing.T) {
 			t.Error("the other's orphan is left")
 		}
 	})
+}
+
+// Root's command may leave its group; it is still ended.
+func TestACommandThatLeavesItsGroup(t *testing.T) {
+	testneed.Root(t)
+	r := groupRunner(t)
+	tree, err := cgroup.Detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sh(t, `echo $$ >"`+tree.Parent()+`/cgroup.procs" && trap "" TERM && echo >ready && exec sleep 1000`)
+	s.Grace = time.Millisecond
+	p := start(t, r, s)
+	until(t, "the move", func() bool { return exists(s.Dir, "ready") })
+	p.Cancel()
+	if res := p.Result(); res.Outcome != spawn.Cancelled || res.Signal != unix.SIGKILL {
+		t.Errorf("%+v", res)
+	}
 }
 
 // What KILL does not end is told, and the wait has an end all the same. A

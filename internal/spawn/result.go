@@ -75,9 +75,9 @@ func explain(s *Spec, err error) error {
 	e := &StartError{Err: err}
 	switch {
 	case errors.Is(err, unix.EACCES):
-		e.Words = fmt.Sprintf("uid %d may not execute %s or enter the folder %q, or the file system is mounted noexec", s.UID, path, s.Dir)
+		e.Words = fmt.Sprintf("uid %d may not execute %s, or its file system is mounted noexec", s.UID, path)
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
-		e.Words = fmt.Sprintf("the folder %q or the loader of %s does not exist", s.Dir, path)
+		e.Words = "the loader of " + path + " does not exist"
 	case errors.Is(err, unix.ENOEXEC):
 		e.Words = path + " is neither a program for this machine nor a script with a #! line"
 	case errors.Is(err, unix.ETXTBSY):

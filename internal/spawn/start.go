@@ -181,7 +181,7 @@ func (r *Runner) prepare(s *Spec) (*launch, error) {
 }
 
 // run is called on a thread that is not used for anything else and dies
-// afterwards: it takes the umask and the filter along.
+// afterwards: it takes umask, folder and filter along.
 func (l *launch) run() {
 	defer close(l.done)
 	if l.err = l.prepareThread(); l.err != nil {
@@ -192,7 +192,7 @@ func (l *launch) run() {
 		// In the child: setgroups, then setgid, then setuid.
 		sys.Credential = &syscall.Credential{Uid: l.spec.UID, Gid: l.spec.GID, Groups: l.spec.Groups}
 	}
-	attr := &syscall.ProcAttr{Dir: l.spec.Dir, Env: l.spec.Env, Sys: sys}
+	attr := &syscall.ProcAttr{Env: l.spec.Env, Sys: sys} // the folder is the thread's
 	if attr.Env == nil {
 		attr.Env = []string{} // nil would be our own environment
 	}
@@ -221,19 +221,6 @@ func (l *launch) explain(err error) error {
 		return explain(l.spec, err)
 	}
 	return refuse("%w", err)
-}
-
-func (l *launch) prepareThread() error {
-	if err := unix.Unshare(unix.CLONE_FS); err != nil {
-		return refuse("cannot give the child a umask of its own: %w", err)
-	}
-	unix.Umask(int(l.spec.Umask))
-	if os.Geteuid() == 0 {
-		if err := denyInjection(); err != nil {
-			return refuse("cannot keep the child from typing into terminals: %w", err)
-		}
-	}
-	return nil
 }
 
 // stopped is called while the child stands at its exec.

@@ -1,6 +1,8 @@
 package spawn
 
 import (
+	"fmt"
+	"os"
 	"runtime"
 	"unsafe"
 
@@ -23,6 +25,53 @@ func onOwnThread(f func()) {
 	}()
 	<-done
 	runtime.UnlockOSThread()
+}
+
+func (l *launch) prepareThread() error {
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return refuse("cannot give the child a umask and a folder of its own: %w", err)
+	}
+	if err := enter(l.spec); err != nil {
+		return refuse("%w", err)
+	}
+	unix.Umask(int(l.spec.Umask))
+	if os.Geteuid() == 0 {
+		if err := denyInjection(); err != nil {
+			return refuse("cannot keep the child from typing into terminals: %w", err)
+		}
+	}
+	return nil
+}
+
+// enter goes to the folder with the rights that the child will have. The child
+// itself must not do it: a folder on a file system that hangs would then hold up
+// every other fork of this process.
+func enter(s *Spec) error {
+	if os.Geteuid() == 0 {
+		// Raw, so that they concern this thread alone; it dies soon.
+		var first unsafe.Pointer
+		if len(s.Groups) > 0 {
+			first = unsafe.Pointer(&s.Groups[0])
+		}
+		if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(s.Groups)), uintptr(first), 0); errno != 0 {
+			return fmt.Errorf("cannot take on the groups %v: %w", s.Groups, errno)
+		}
+		// They report no failure; without the right to, the folder is entered as
+		// root, and the child's exec fails at setuid.
+		_ = unix.Setfsgid(int(s.GID))
+		_ = unix.Setfsuid(int(s.UID))
+		defer func() { _ = unix.Setfsuid(0) }()
+	}
+	for {
+		err := unix.Chdir(s.Dir)
+		switch err {
+		case unix.EINTR:
+			continue
+		case nil:
+			return nil
+		}
+		return fmt.Errorf("uid %d cannot enter the folder %q: %w", s.UID, s.Dir, err)
+	}
 }
 
 // ioctls are the numbers of the system call by the calling convention
