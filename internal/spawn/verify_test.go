@@ -206,8 +206,11 @@ func actPrivately(how string) string {
 	res := p.Result()
 	<-p.Gone()
 	text := fmt.Sprint(res.Outcome, " ", res.ExitCode)
+	if how != "user" {
+		return text
+	}
 	s.UID++
-	if _, err := r.Start(context.Background(), s); err != nil && how == "user" {
+	if _, err := r.Start(context.Background(), s); err != nil {
 		text += "; " + err.Error()[strings.LastIndex(err.Error(), "only"):]
 	}
 	return text
