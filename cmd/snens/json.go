@@ -30,11 +30,19 @@ func (a *app) printJSON(v any) error {
 func tameJSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {
+		plain := 0 // most of it, and copied in one piece
+		for plain < len(text) && text[plain] < 0x7f {
+			plain++
+		}
+		if plain > 0 {
+			out, text = append(out, text[:plain]...), text[plain:]
+			continue
+		}
 		r, size := utf8.DecodeRune(text)
 		switch {
 		case r == utf8.RuneError && size == 1:
 			out = append(out, `\ufffd`...)
-		case r < 0x7f || !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+		case !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
 			out = append(out, text[:size]...)
 		default:
 			for _, unit := range utf16.AppendRune(nil, r) {
