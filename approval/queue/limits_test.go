@@ -38,6 +38,21 @@ func TestAFloodOfRequests(t *testing.T) {
 	})
 }
 
+// What runs waits for nobody any more, and leaves room for another question.
+func TestRunsDoNotCountAsPending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, queue.Limits{PendingPerUID: 2})
+		w.runner.run = untilStopped
+		for i := range 5 {
+			s := asks(plain(t, deploy, fmt.Sprint(i)))
+			w.submit(s)
+			w.approve(s)
+		}
+		synctest.Wait()
+		w.close()
+	})
+}
+
 func TestDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, queue.Limits{})
@@ -215,6 +230,39 @@ func TestVisibility(t *testing.T) {
 		}
 		w.close()
 	})
+}
+
+func TestGuessesByAnyMethod(t *testing.T) {
+	for name, guess := range map[string]func(*queue.Queue, prompt.Peer, action.RequestID) error{
+		"answer": func(q *queue.Queue, p prompt.Peer, id action.RequestID) error {
+			_, err := q.Answer(id, prompt.Ballot{Peer: p, Decision: action.Deny}, action.Seen{})
+			return err
+		},
+		"show": func(q *queue.Queue, p prompt.Peer, id action.RequestID) error {
+			_, err := q.Show(p, id)
+			return err
+		},
+		"wait": func(q *queue.Queue, p prompt.Peer, id action.RequestID) error {
+			_, err := q.Wait(t.Context(), p, id)
+			return err
+		},
+		"cancel": func(q *queue.Queue, p prompt.Peer, id action.RequestID) error { return q.Cancel(p, id) },
+		"kill":   func(q *queue.Queue, p prompt.Peer, id action.RequestID) error { return q.Kill(p, id, action.Seen{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, queue.Limits{Guesses: 3})
+				for i := range 6 {
+					why := action.ReasonNotFound
+					if i >= 3 {
+						why = action.ReasonBusy
+					}
+					refused(t, guess(w.q, peer(ann, ops), queue.NewID()), why)
+				}
+				w.close()
+			})
+		})
+	}
 }
 
 // Guessing is slowed down, for the guesser alone; then nothing is looked up, not
