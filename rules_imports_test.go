@@ -22,7 +22,7 @@ const (
 	hclog  = "github.com/hashicorp/go-hclog"
 	ulid   = "github.com/oklog/ulid/v2"
 	words  = "supervisor/call supervisor/tool" // the vocabulary
-	leaves = "internal/cgroup internal/confine internal/escape internal/rlimit internal/safefile internal/strictjson internal/tomlread"
+	leaves = "internal/cgroup internal/confine internal/escape internal/rlimit internal/safefile internal/spelling internal/strictjson internal/tomlread"
 )
 
 // layers is the map of the module: imports go downwards only. A new package
@@ -72,7 +72,8 @@ var layers = []layer{
 	{pkg: "internal/sockets", ours: "internal/peer internal/safefile", theirs: sys},
 	{pkg: "internal/spawn", ours: "internal/cgroup internal/rlimit internal/safefile", theirs: sys},
 	{pkg: "internal/strictjson", theirs: sys},
-	{pkg: "internal/tomlread", ours: "internal/escape", theirs: "github.com/BurntSushi/toml"},
+	{pkg: "internal/spelling", pure: true},
+	{pkg: "internal/tomlread", ours: "internal/escape internal/spelling", theirs: "github.com/BurntSushi/toml"},
 	{pkg: "internal/wire", ours: "internal/fields internal/strictjson", theirs: sys},
 
 	{pkg: "internal/testneed"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"snens/internal/escape"
+	"snens/internal/spelling"
 )
 
 // parseDuration reads "90s", "1m30s", "0.5s" and the like.
@@ -74,29 +75,9 @@ func nearest(written string, names []string) string {
 	}
 	best, least := "", 1+max(1, len(written)/3)
 	for _, name := range names {
-		if d := distance(written, name); d < least {
+		if d := spelling.Distance(written, name); d < least {
 			best, least = name, d
 		}
 	}
 	return best
-}
-
-// distance counts the bytes to insert, remove or replace to get from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"snens/internal/spelling"
 	"snens/supervisor/tool"
 )
 
@@ -50,7 +51,7 @@ func nearest(name string, there []string) []string {
 	}
 	var hits []hit
 	for _, n := range there {
-		away := distance(strings.ToLower(name), strings.ToLower(n))
+		away := spelling.Distance(strings.ToLower(name), strings.ToLower(n))
 		switch {
 		case away <= max(1, len(name)/3):
 			hits = append(hits, hit{n, away})
@@ -69,27 +70,4 @@ func nearest(name string, there []string) []string {
 		names = append(names, h.name)
 	}
 	return names
-}
-
-// distance counts insertions, deletions, substitutions and swaps of neighbours.
-func distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -2,11 +2,11 @@ package xsnens
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"snens/internal/spelling"
 	"snens/internal/strictjson"
 )
 
@@ -116,7 +116,7 @@ func nearest(name string, accepted []string) string {
 	wanted := fold(name)
 	for _, a := range accepted {
 		folded := fold(a)
-		cost := distance(wanted, folded)
+		cost := spelling.Distance(wanted, folded)
 		if cost <= max(1, max(len(wanted), len(folded))/3) && cost < bestCost {
 			best, bestCost = a, cost
 		}
@@ -126,31 +126,6 @@ func nearest(name string, accepted []string) string {
 
 func fold(s string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimLeft(s, "-"), "-", "_"))
-}
-
-// distance is the number of inserted, deleted, changed or swapped bytes that
-// make b of a.
-func distance(a, b string) int {
-	var before []int
-	prev, cur := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], before[j-2]+1)
-			}
-		}
-		before, prev, cur = prev, cur, slices.Repeat([]int{0}, len(b)+1)
-	}
-	return prev[len(b)]
 }
 
 // didYouMean is `did you mean "path"? ` or "".

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"snens/internal/spelling"
 )
 
 // ErrHelp is returned by Parse when --help was given before "--".
@@ -126,7 +128,7 @@ func (s *Set) unknown(arg, name string) error {
 	hint := s.hint()
 	best, least := "", 3
 	for _, o := range s.options {
-		if d := distance(name, o.name); d < least {
+		if d := spelling.Distance(name, o.name); d < least {
 			best, least = o.name, d
 		}
 	}
@@ -136,27 +138,6 @@ func (s *Set) unknown(arg, name string) error {
 		hint = "a word that begins with '-' goes after --; " + hint
 	}
 	return Usage(hint, "unknown option %s", arg)
-}
-
-// distance is the number of single-byte edits between a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		previous := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := previous
-			if a[i] != b[j] {
-				cost++
-			}
-			previous = row[j+1]
-			row[j+1] = min(cost, row[j]+1, previous+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // One returns the only positional. what names it for the refusal, as in "a path".
