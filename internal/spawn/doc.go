@@ -44,9 +44,12 @@
 //     inherited.
 //   - Spec.Dir is clean and without symlinks, or trusted: what is entered is
 //     compared with it.
-//   - The exec of every child closes copies of all other descriptors of this
-//     process. Those that lead to a file system of a peer's (FUSE) can hold up
-//     that closing; see StartError.Released.
+//   - The exec of every child closes its copies of all descriptors of this
+//     process, and each closing asks the file system. Measured: one descriptor on
+//     a FUSE file system that does not answer holds up every start while it is in
+//     our table, whosever it is (StartError.Released); one that lies in a message
+//     of a socket pair of ours (SCM_RIGHTS) until it is needed holds up none. So
+//     what peers send is kept there while they wait.
 //   - A start as another user makes this process undumpable, or whatever
 //     fs.suid_dumpable says.
 //   - With the fallback, no children with sessions of their own from elsewhere.
