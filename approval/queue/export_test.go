@@ -20,6 +20,26 @@ func (q *Queue) ForgetExpiry(id action.RequestID) {
 	}
 }
 
+// StopTimer makes a queue whose monotonic clock stands still, as it does while
+// the machine sleeps.
+func (q *Queue) StopTimer(id action.RequestID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e := q.live[id]; e != nil {
+		e.deadline = e.deadline.AddDate(100, 0, 0)
+		q.wakeAt(e, e.deadline)
+	}
+}
+
+// SetBack makes a queue whose wall clock was set back by a hundred years.
+func (q *Queue) SetBack(id action.RequestID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e := q.live[id]; e != nil {
+		e.expires = e.expires.AddDate(100, 0, 0)
+	}
+}
+
 // ForgetEnd makes a queue that takes an ended request for an approved one.
 func (q *Queue) ForgetEnd(id action.RequestID, s *action.Sealed) {
 	q.mu.Lock()

@@ -96,7 +96,7 @@ func TestWhoMayNotApprove(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := asks(plain(t, deploy, "a"))
-		s.Peer.Login = action.Login{UID: deploy, Set: true}
+		s.Peer.Login = action.Login{UID: logged, Set: true}
 		w.submit(s)
 		loggedIn := peer(ann, ops)
 		loggedIn.Login = s.Peer.Login
@@ -109,6 +109,7 @@ func TestWhoMayNotApprove(t *testing.T) {
 		}{
 			{"the requester", peer(deploy, ops), action.ReasonSelfApproval},
 			{"another uid of his", peer(other, ops), action.ReasonSelfApproval},
+			{"who logged in and became him", peer(logged, ops), action.ReasonSelfApproval},
 			{"somebody with his login", loggedIn, action.ReasonSelfApproval},
 			{"root, who is not listed", peer(0), action.ReasonNotApprover},
 			{"a child of a running action", inside, action.ReasonNotFound},

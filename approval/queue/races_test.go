@@ -51,6 +51,32 @@ func TestTheSweeperIsLate(t *testing.T) {
 	})
 }
 
+// The machine slept, so no timer fired; or the wall clock was set back. By the
+// other clock it is too late.
+func TestBothClocksCount(t *testing.T) {
+	for name, change := range map[string]func(*queue.Queue, action.RequestID){
+		"asleep": (*queue.Queue).StopTimer, "set back": (*queue.Queue).SetBack,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, queue.Limits{})
+				w.policy.wait = func(*action.Sealed) { pass(ttl) }
+				late, slow := asks(plain(t, deploy, "late")), asks(plain(t, deploy, "slow"))
+				w.submit(late)
+				ticket := w.submit(slow)
+				change(w.q, late.ID)
+				change(w.q, slow.ID)
+				w.approve(slow)
+				pass(ttl)
+				_, err := w.says(late, ann, action.Approve)
+				refused(t, err, action.ReasonGone)
+				w.ends(ticket, action.Expired, action.ReasonExpired)
+				w.close()
+			})
+		})
+	}
+}
+
 // The requester gives up while an approval is being recorded: he wins.
 func TestCancelledWhileAnAnswerIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 
 // The people of the tests. ops is the group of the approvers.
 const (
-	deploy, ann, bob, other, stranger = 1000, 1001, 1003, 1004, 1005
-	ops                               = 50
+	deploy, ann, bob, other, stranger, logged = 1000, 1001, 1003, 1004, 1005, 1006
+	ops                                       = 50
 )
 
 const ttl = 10 * time.Minute
