@@ -13,7 +13,9 @@
 //   - Limits bind each process, not the tree. Only Processes counts across
 //     processes, and then all of the user's. Use a control group where there is one.
 //   - A traced exec does not honour set-uid and set-gid bits or file
-//     capabilities, unless the caller may trace anything (root).
+//     capabilities, unless the tracer may trace anything (root). With another
+//     Credential in attr it honours them never: the child gives up its rights
+//     first and is traced after.
 //   - With another Credential in attr, the limits can only be set by a caller
 //     with CAP_SYS_RESOURCE: the child belongs to somebody else by then.
 //   - A caller that is killed between fork and the first stop (some
