@@ -55,6 +55,7 @@ var layers = []layer{
 
 	{pkg: "broker/action", ours: "internal/escape internal/fields internal/strictjson", pure: true},
 	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/safefile internal/tomlread", theirs: sys},
+	{pkg: "broker/prepare", ours: "broker/action broker/policy internal/escape internal/safefile internal/spawn", theirs: sys},
 
 	{pkg: "approval/prompt", ours: "broker/action internal/fields internal/strictjson", pure: true},
 	{pkg: "approval/store", ours: "approval/prompt broker/action internal/fields internal/safefile internal/strictjson"},
