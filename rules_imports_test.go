@@ -54,6 +54,7 @@ var layers = []layer{
 	{pkg: "supervisor/tool", pure: true},
 
 	{pkg: "broker/action", ours: "internal/escape internal/fields internal/strictjson", pure: true},
+	{pkg: "broker/execute", ours: "broker/action internal/cgroup internal/spawn internal/wire", theirs: sys},
 	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/safefile internal/tomlread", theirs: sys},
 	{pkg: "broker/prepare", ours: "broker/action broker/policy internal/escape internal/safefile internal/spawn", theirs: sys},
 
