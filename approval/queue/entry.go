@@ -27,6 +27,7 @@ type entry struct {
 	seq            uint64
 	lane           chan struct{} // holds a token while somebody writes about the request
 	done           chan struct{} // closed when its end was written down
+	ended          func()        // called then; nil for nobody
 
 	// Guarded by Queue.mu.
 	state   action.State

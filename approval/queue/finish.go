@@ -76,6 +76,9 @@ func (q *Queue) forget(e *entry) {
 // that was refused is not taken up again, except for a run, whose record comes
 // first. Whoever waits is told last.
 func (q *Queue) settle(e *entry, n note) {
+	if e.ended != nil {
+		defer e.ended()
+	}
 	e.enter()
 	defer e.leave()
 	q.mu.Lock()

@@ -15,6 +15,9 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Reason.Text() }
 
+// Refused is the reason and the ID, for callers who do not know this type.
+func (r *Refusal) Refused() (action.Reason, action.RequestID) { return r.Reason, r.ID }
+
 func refuse(why action.Reason) error { return &Refusal{Reason: why} }
 
 // end is the cause with which the context of a run is cancelled.

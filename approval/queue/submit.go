@@ -25,6 +25,10 @@ type Submission struct {
 	About          string
 	ReasonRequired bool
 	Approvers      []string // as the policy writes them
+	// Ended is called when the request has ended and that was written down; nil
+	// for nobody. It must not block. It is not called for a request that Submit
+	// refuses, nor for one that goes on in the next process.
+	Ended func()
 }
 
 // The most that a submission may hold; what prompt.Pending can carry.
@@ -95,22 +99,28 @@ func (t *Ticket) Leave() {
 	}
 }
 
+// Room says whether Submit would take the request in now, without taking
+// anything: it gives the *Refusal that Submit would give. It is for what should
+// be known before more is asked of the requester.
+func (q *Queue) Room(s Submission) error {
+	now := time.Now()
+	e, err := vet(s, now)
+	if err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.admit(e, now)
+}
+
 // Submit takes a request in: it is pending, or approved when the rule allows it,
 // and its run begins by itself. When it returns, a detached request survives
 // any crash. An error that is no *Refusal is a fault of the caller's.
 func (q *Queue) Submit(s Submission) (*Ticket, error) {
-	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("cannot take the request into the queue: %w", err)
-	}
 	now := time.Now()
-	e := newEntry(s, now)
-	switch {
-	case s.Peer.InAction || s.Peer.UID == action.NoID:
-		return nil, refuse(action.ReasonDenied)
-	case !s.Allowed && s.ReasonRequired && !s.Claims.HasReason():
-		return nil, refuse(action.ReasonReasonRequired)
-	case e.due(now):
-		return nil, refuse(action.ReasonBadRequest)
+	e, err := vet(s, now)
+	if err != nil {
+		return nil, err
 	}
 	e.enter()
 	q.mu.Lock()
@@ -125,6 +135,23 @@ func (q *Queue) Submit(s Submission) (*Ticket, error) {
 	return q.begin(e, now)
 }
 
+// vet refuses what no queue would take, whatever is in it.
+func vet(s Submission, now time.Time) (*entry, error) {
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("cannot take the request into the queue: %w", err)
+	}
+	e := newEntry(s, now)
+	switch {
+	case s.Peer.InAction || s.Peer.UID == action.NoID:
+		return nil, refuse(action.ReasonDenied)
+	case !s.Allowed && s.ReasonRequired && !s.Claims.HasReason():
+		return nil, refuse(action.ReasonReasonRequired)
+	case e.due(now):
+		return nil, refuse(action.ReasonBadRequest)
+	}
+	return e, nil
+}
+
 func newEntry(s Submission, now time.Time) *entry {
 	r := s.Request.Request()
 	e := &entry{
@@ -132,7 +159,7 @@ func newEntry(s Submission, now time.Time) *entry {
 		kase: prompt.Case{Requester: r.Requester.UID, Login: s.Seen.Login, Digest: s.Request.Digest(), Terms: s.Terms},
 		key:  s.Request.Key(), since: now.UTC(), deadline: now.Add(r.Expires.Sub(now)), expires: r.Expires,
 		about: s.About, reasonRequired: s.ReasonRequired, approvers: s.Approvers,
-		lane: make(chan struct{}, 1), done: make(chan struct{}),
+		lane: make(chan struct{}, 1), done: make(chan struct{}), ended: s.Ended,
 		state: action.Received, request: s.Request, claims: s.Claims, seen: s.Seen, at: -1,
 	}
 	if s.Peer.Login.Set { // the kernel's word at accept, wherever it stands
