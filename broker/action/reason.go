@@ -120,7 +120,7 @@ var reasons = []reasonRow{
 	{ReasonShutdown, "shutdown", []State{Cancelled, Exited, Denied}, ExitTryLater, "the broker is stopping"},
 
 	{ReasonStaleRule, "stale_rule", []State{Stale}, ExitTryLater, "the rule or its approvers changed after the request"},
-	{ReasonStaleFile, "stale_file", []State{Stale}, ExitTryLater, "the command's file changed after the request"},
+	{ReasonStaleFile, "stale_file", []State{Stale, FailedToStart}, ExitTryLater, "the command's file changed after the request"},
 
 	{ReasonCannotStart, "cannot_start", []State{FailedToStart}, ExitNotRunnable, "the command could not be started"},
 	{ReasonCommandMissing, "command_missing", []State{FailedToStart}, ExitMissing, "the command is not there"},

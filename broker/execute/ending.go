@@ -18,6 +18,13 @@ type internalError struct{ words string }
 
 func (e internalError) Error() string { return "cannot run the request: " + e.words }
 
+// resumeError says that a request cannot be taken up again.
+type resumeError struct{ err error }
+
+func (e *resumeError) Error() string { return "cannot open its files again: " + e.err.Error() }
+
+func (e *resumeError) Unwrap() error { return e.err }
+
 // why is the reason for the end of ctx, 0 when it has not ended.
 func (x *Executor) why(ctx context.Context) action.Reason {
 	if ctx.Err() == nil {
@@ -33,12 +40,13 @@ func (x *Executor) why(ctx context.Context) action.Reason {
 func (r *run) failed(ctx context.Context, err error) Ending {
 	e := Ending{Reason: action.ReasonCannotStart, Detail: err.Error()}
 	var changed *spawn.ChangedError
+	var stale *resumeError
 	var fault internalError
 	var hung *spawn.StartError
 	switch {
 	case errors.As(err, &fault):
 		e.Reason = action.ReasonInternal
-	case errors.As(err, &changed):
+	case errors.As(err, &changed), errors.As(err, &stale):
 		e.Reason = action.ReasonStaleFile
 	case errors.As(err, &hung) && hung.Released != nil:
 		e.Detail += "; it is counted as unkillable"
@@ -54,13 +62,14 @@ func (r *run) failed(ctx context.Context, err error) Ending {
 	return e
 }
 
-// missing: the program, an interpreter or a loader is not there. The folder has
-// the same errno and is no command.
+// missing: the program, an interpreter or a loader is not there. A folder that
+// is not there has the same errno, behind words of its own.
 func missing(err error) bool {
-	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
-		return false
+	var start *spawn.StartError
+	if !errors.As(err, &start) {
+		return errors.Is(err, fs.ErrNotExist)
 	}
-	return !strings.Contains(err.Error(), "cannot enter the folder")
+	return start.Err == unix.ENOENT || start.Err == unix.ENOTDIR
 }
 
 // ending puts what became of an action into the words of a request. why is the

@@ -3,6 +3,7 @@ package execute
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -17,7 +18,7 @@ import (
 type Held struct {
 	Program *spawn.Program
 	Files   *wire.Files // the requester's 0, 1 and 2, checked (wire.CheckStdio)
-	Opened  []int       // in the order of Request.Opened, each opened with the requester's rights
+	Opened  []*os.File  // in the order of Request.Opened, each opened with the requester's rights
 }
 
 // kept is a Held that waits.
@@ -31,10 +32,15 @@ type kept struct {
 // there is no room. The descriptors are out of our table when it returns, or on
 // their way.
 func (x *Executor) Keep(id action.RequestID, uid uint32, h Held) error {
-	k, err := x.park(id, uid, h)
-	h.Files.Close()
-	x.o.Closer.CloseFDs(uid, h.Opened...)
-	if err == nil {
+	err := x.Room(uid)
+	if id.IsZero() {
+		err = errors.New("it has no id")
+	}
+	var k *kept
+	if err != nil {
+		k = &kept{uid: uid, program: h.Program, parked: parked{socket: -1}}
+		x.discard(uid, h)
+	} else if k, err = x.park(uid, h); err == nil {
 		err = x.put(id, k)
 	}
 	if err != nil {
@@ -44,14 +50,10 @@ func (x *Executor) Keep(id action.RequestID, uid uint32, h Held) error {
 	return nil
 }
 
-func (x *Executor) park(id action.RequestID, uid uint32, h Held) (*kept, error) {
+// park takes h over; what comes back is to be released, also beside an error.
+func (x *Executor) park(uid uint32, h Held) (*kept, error) {
+	defer x.discard(uid, h)
 	k := &kept{uid: uid, program: h.Program, parked: parked{socket: -1}}
-	if id.IsZero() {
-		return k, errors.New("it has no id")
-	}
-	if err := x.Room(uid); err != nil {
-		return k, err
-	}
 	var fds []int
 	if h.Files != nil {
 		for i := range h.Files.Len() {
@@ -62,10 +64,21 @@ func (x *Executor) park(id action.RequestID, uid uint32, h Held) (*kept, error) 
 	if stdio > 3 {
 		return k, fmt.Errorf("%d descriptors of the requester are too many", stdio)
 	}
+	for _, f := range h.Opened {
+		fds = append(fds, int(f.Fd()))
+	}
 	var err error
-	k.parked, err = park(append(fds, h.Opened...))
+	k.parked, err = park(fds)
 	k.parked.stdio = stdio
 	return k, err
+}
+
+// discard has the descriptors closed.
+func (x *Executor) discard(uid uint32, h Held) {
+	h.Files.Close()
+	for _, f := range h.Opened {
+		x.o.Closer.Later(uid, func() { _ = f.Close() })
+	}
 }
 
 func (x *Executor) put(id action.RequestID, k *kept) error {

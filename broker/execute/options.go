@@ -21,10 +21,11 @@ type Options struct {
 	Closer *wire.Closer // of the request socket: both count against the same uid
 	// Why is the reason for which the context of a run ended, 0 when nobody said.
 	Why func(context.Context) action.Reason
-	// Reopen opens the files of a request that was taken up after a restart, with
-	// its requester's rights, in the order of Request.Opened. Without it such a
-	// request does not run.
-	Reopen func(context.Context, *action.Sealed) ([]int, error)
+	// Resume opens again what the run of a request needs that was taken up after
+	// a restart (see package prepare); its errors end the request as stale_file.
+	// Without it the program alone is opened, and a request with opened files does
+	// not run.
+	Resume func(context.Context, *action.Sealed) (Held, error)
 	// Grace is the time between TERM and KILL; 0 is DefaultGrace.
 	Grace time.Duration
 	// UnkillablePerUID is how many actions that cannot be ended a uid may have

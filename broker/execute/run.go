@@ -61,6 +61,7 @@ type run struct {
 	request *action.Request
 	sealed  *action.Sealed
 	kept    *kept
+	resumed bool  // taken up after a restart: nothing was kept
 	input   []int // ours: the sealed input
 	theirs  []int // the requester's, out of the message
 }
@@ -85,8 +86,22 @@ func (r *run) take() error {
 	delete(x.kept, r.id)
 	if r.kept = k; k == nil {
 		r.kept = &kept{uid: r.uid, parked: parked{socket: -1}}
+		r.resumed = true
 	}
 	return nil
+}
+
+// resume opens what an earlier process had opened.
+func (r *run) resume(ctx context.Context) error {
+	if !r.resumed || r.x.o.Resume == nil {
+		return nil
+	}
+	h, err := r.x.o.Resume(ctx, r.sealed)
+	if err != nil {
+		return &resumeError{err}
+	}
+	r.kept, err = r.x.park(r.uid, h)
+	return err
 }
 
 // start begins the action. After an error nothing of it has run, and what was
@@ -96,7 +111,11 @@ func (r *run) start(ctx context.Context) (*spawn.Process, error) {
 		r.close()
 		return nil, context.Cause(ctx)
 	}
-	spec, err := r.spec(ctx)
+	if err := r.resume(ctx); err != nil {
+		r.close()
+		return nil, err
+	}
+	spec, err := r.spec()
 	if err != nil {
 		r.close()
 		return nil, err

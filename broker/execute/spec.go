@@ -1,7 +1,6 @@
 package execute
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,7 +18,7 @@ const namePrefix = "priv-"
 const firstOpened = 3
 
 // spec makes the Spec of the sealed request, and of nothing else.
-func (r *run) spec(ctx context.Context) (spawn.Spec, error) {
+func (r *run) spec() (spawn.Spec, error) {
 	q := r.request
 	switch {
 	case q.Modes.Terminal || q.Modes.Recorded:
@@ -30,7 +29,7 @@ func (r *run) spec(ctx context.Context) (spawn.Spec, error) {
 	if err := r.program(); err != nil {
 		return spawn.Spec{}, err
 	}
-	files, err := r.files(ctx)
+	files, err := r.files()
 	if err != nil {
 		return spawn.Spec{}, err
 	}
@@ -78,7 +77,7 @@ func spawnFile(f action.File) spawn.File {
 }
 
 // files are the child's 0, 1, 2 and what was opened for it.
-func (r *run) files(ctx context.Context) ([]int, error) {
+func (r *run) files() ([]int, error) {
 	files := []int{spawn.NullFile, spawn.NullFile, spawn.NullFile}
 	var err error
 	if r.theirs, err = r.kept.parked.receive(); err != nil {
@@ -87,12 +86,6 @@ func (r *run) files(ctx context.Context) ([]int, error) {
 	stdio := r.kept.parked.stdio
 	copy(files, r.theirs[:stdio])
 	opened := r.theirs[stdio:]
-	if r.kept.parked.count == 0 && len(r.request.Opened) > 0 && r.x.o.Reopen != nil {
-		if opened, err = r.x.o.Reopen(ctx, r.sealed); err != nil {
-			return nil, fmt.Errorf("cannot open its files again: %w", err)
-		}
-		r.theirs = append(r.theirs, opened...)
-	}
 	if err := checkOpened(opened, r.request.Opened); err != nil {
 		return nil, err
 	}
