@@ -53,6 +53,7 @@ var layers = []layer{
 	{pkg: "supervisor/call", pure: true},
 	{pkg: "supervisor/tool", pure: true},
 
+	{pkg: "broker/client", ours: "broker/action internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
 	{pkg: "broker/action", ours: "internal/escape internal/fields internal/strictjson", pure: true},
 	{pkg: "broker/execute", ours: "broker/action internal/cgroup internal/spawn internal/wire", theirs: sys},
 	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/safefile internal/tomlread", theirs: sys},
