@@ -37,6 +37,14 @@ var layers = []layer{
 		pkg: "cmd/snens-tools/...", ours: "cmd/snens-tools/... " + leaves,
 		theirs: sys + " github.com/rogpeppe/go-internal/diff",
 	},
+	{
+		pkg: "cmd/snens-priv", ours: "broker/... approval/... " + leaves + " internal/accounts internal/audit internal/fields internal/peer internal/sockets internal/spawn internal/wire",
+		theirs: sys + " " + hclog,
+	},
+	{
+		pkg: "cmd/snens-audit", ours: "broker/action internal/accounts internal/audit internal/escape internal/strictjson",
+		theirs: sys,
+	},
 
 	{pkg: "supervisor", ours: "supervisor/... session " + leaves, theirs: hclog + " " + sys},
 	{
