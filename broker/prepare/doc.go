@@ -20,7 +20,7 @@
 // only what he could do himself:
 //
 //   - The word of a path slot with as = "fd". It is looked up beneath the slot's
-//     folder without a symlink, must be a regular file that he can read, and is
+//     folder without a symlink (on the way to that folder only root's are followed), must be a regular file that he can read, and is
 //     opened for reading once. The command gets that descriptor as 3, whatever is
 //     put at the path later, and /proc/self/fd/3 stands in its argv. A folder is
 //     refused: through its descriptor a command could be led by .. or by a symlink
@@ -34,7 +34,8 @@
 //
 // A command that opens /proc/self/fd/3 again opens the file anew, with its own
 // rights: one that writes there as root can write to what the requester may only
-// read. Do not give as = "fd" to commands that write to their arguments.
+// read. Do not give as = "fd" to commands that write to their arguments. And one
+// that runs as a user who may not read the file cannot open it again either.
 //
 // An open can hang in a file system that the requester serves. It is waited for
 // as long as ctx lasts, at most five seconds; a thread that hangs on counts

@@ -53,15 +53,23 @@ func openBeneath(fd policy.PathFD, owner int) (*os.File, error) {
 	return os.NewFile(uintptr(file), fd.Path), nil
 }
 
-// openFolder finds the folder of a slot. Symlinks on the way to it are the
-// policy's business only where nobody else can have made them.
+// openFolder finds the folder of a slot. Symlinks on the way to it are followed
+// where nobody but root and owner can have made them.
 func openFolder(folder string, owner int) (int, error) {
 	const how = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
 	fd, err := openat2(unix.AT_FDCWD, folder, how, strictly)
-	if err == unix.ELOOP && safefile.CheckTrusted(folder, owner) == nil {
-		fd, err = open(folder, how)
+	if err != unix.ELOOP {
+		return fd, err
 	}
-	return fd, err
+	trusted := folder
+	for trusted != "/" && safefile.CheckTrusted(trusted, owner) != nil {
+		trusted = path.Dir(trusted)
+	}
+	if fd, err = open(trusted, how); err != nil || trusted == folder {
+		return fd, err
+	}
+	defer unix.Close(fd)
+	return openat2(fd, strings.TrimPrefix(folder[len(trusted):], "/"), how, unix.RESOLVE_BENEATH|strictly)
 }
 
 // checkFolder says why the calling thread's rights do not let it enter a folder
