@@ -205,6 +205,7 @@ func (p *plan) environment(vars []xsnens.EnvVar) (*environ.Env, error) {
 		spec.Session, spec.SessionsDir = string(s.session.ID), filepath.Dir(s.session.Dir)
 		spec.Parent = string(s.session.Parent)
 	}
+	spec.Priv, spec.ApprovalSock = s.brokerSockets()
 	for _, v := range vars {
 		spec.Call[v.Name] = v.Value
 	}

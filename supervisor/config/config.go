@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type Config struct {
 	EnvAllow    []string           `toml:"env_allow"`   // names and PREFIX_* for every tool
 	Tools       map[tool.Name]Tool `toml:"tool"`        // never nil
 	Run         Run                `toml:"run"`
+	Priv        Priv               `toml:"priv"`
 
 	// Notes are remarks fit for -v and doctor, never errors.
 	Notes []string
@@ -116,6 +118,9 @@ func (c *Config) String() string {
 	line("concurrency", fmt.Sprint(c.Concurrency))
 	line("env_allow", tomlread.QuoteAll(c.EnvAllow))
 	line("run.shell", tomlread.Quote(c.Run.Shell))
+	line("priv.socket", tomlread.Quote(c.Priv.Socket))
+	line("priv.approval_socket", tomlread.Quote(c.Priv.ApprovalSocket))
+	line("priv.user", strconv.FormatBool(c.Priv.User))
 	for _, name := range c.toolNames() {
 		c.Tools[name].print("tool."+string(name), line)
 	}

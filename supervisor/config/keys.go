@@ -42,12 +42,7 @@ var topKeys = []key{
 	},
 	{
 		"sessions_dir", "path", `"$XDG_STATE_HOME/snens/sessions"`,
-		func(d *decoder, p []string, v any) {
-			var s string
-			if d.String(p, v, &s) {
-				d.cfg.SessionsDir, _ = d.path(p, s)
-			}
-		},
+		func(d *decoder, p []string, v any) { takePath(d, p, v, &d.cfg.SessionsDir) },
 	},
 	{"timeout", "time", `"120s"`, func(d *decoder, p []string, v any) { d.Duration(p, v, time.Millisecond, &d.cfg.Timeout) }},
 	{"grace", "time", `"3s"`, func(d *decoder, p []string, v any) { d.Duration(p, v, 0, &d.cfg.Grace) }},
@@ -66,6 +61,7 @@ var topKeys = []key{
 	},
 	{"tool", "table of tables", ``, takeTools},
 	{"run", "table", ``, func(d *decoder, p []string, v any) { d.table(p, v, runKeys) }},
+	{"priv", "table", ``, func(d *decoder, p []string, v any) { d.table(p, v, privKeys) }},
 }
 
 var toolKeys = []key{
@@ -224,6 +220,7 @@ func Keys() []Key {
 	}
 	add("", topKeys)
 	add("run.", runKeys)
+	add("priv.", privKeys)
 	add("tool.NAME.", toolKeys)
 	add("tool.NAME.limits.", limitKeys)
 	slices.SortFunc(all, func(a, b Key) int { return strings.Compare(a.Path, b.Path) })

@@ -63,6 +63,7 @@ survivors = "leave"
 concurrency = 2
 env_allow = ["EDITOR", "AWS_*"]
 run.shell = "zsh"
+priv = {socket = "~/b.sock", approval_socket = "/run//a.sock", user = true}
 
 [tool.grep]
 env = {GREP_COLORS = "ms=31", EMPTY = ""}
@@ -87,6 +88,7 @@ output = "128KiB"
 		ToolsDir:    []string{"/home/ann/t", "/opt/tools", "/home/ann/.local/share/snens", "/home/ann/x", "/home/ann"},
 		SessionsDir: "/var/lib/s", Timeout: 90 * time.Second, Output: 1 << 20, SpillMax: 4096, Survivors: "leave",
 		Concurrency: 2, EnvAllow: []string{"EDITOR", "AWS_*"}, Run: config.Run{Shell: "zsh"},
+		Priv: config.Priv{Socket: "/home/ann/b.sock", ApprovalSocket: "/run/a.sock", User: true},
 		Tools: map[tool.Name]config.Tool{
 			"grep": {
 				Env: map[string]string{"GREP_COLORS": "ms=31", "EMPTY": ""}, EnvPass: []string{"TOKEN"},

@@ -19,8 +19,8 @@ type Context struct {
 	Parent       string  // SNENS_PARENT: id of a subagent's parent
 	ContextPath  string  // SNENS_CONTEXT_PATH: mirror of the conversation
 	AttachDir    string  // SNENS_ATTACH_DIR: folder of this call's attachments
-	Priv         string  // SNENS_PRIV: request socket of the broker
-	ApprovalSock string  // SNENS_APPROVAL_SOCK: the approval socket
+	Priv         string  // SNENS_PRIV: request socket of the privilege broker
+	ApprovalSock string  // SNENS_APPROVAL_SOCK: its approval socket, for programs that show requests to people
 	CallID       call.ID // SNENS_CALL_ID: this call
 }
 
