@@ -178,3 +178,20 @@ func TestResume(t *testing.T) {
 		t.Errorf("%d files were closed: %q", open, w.discarded)
 	}
 }
+
+// A bare name is looked up once: what is found earlier later on changes nothing.
+func TestTheNameIsLookedUpOnce(t *testing.T) {
+	w := newWorld(t)
+	must(t, os.Mkdir(w.path("first"), 0o755))
+	rules := []string{`secure_path = ["DIR/first", "DIR/bin"]`, rule("r"), rule("other", `command = "DIR/first/tool"`)}
+	w.load(0, rules...)
+	p := w.make(prepare.Ask{Argv: []string{"tool"}})
+	w.copy("/bin/false", "first/tool")
+	w.holds(p.Request)
+	if got := p.Request.Request(); got.Executable.Path != w.path("bin/tool") || got.Argv[0] != w.path("bin/tool") {
+		t.Errorf("%q, %+v", got.Argv, got.Executable)
+	}
+	if got := w.make(prepare.Ask{Argv: []string{"tool"}}).Request.Request(); got.Executable.Path != w.path("first/tool") {
+		t.Errorf("asked anew: %+v", got.Executable)
+	}
+}

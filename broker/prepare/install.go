@@ -16,9 +16,11 @@ import (
 const installFile = "install-id"
 
 // LoadInstallID reads the id of this installation from the file install-id in
-// the state folder, which must be private and ours; the first call ever makes
-// it, durably. Of several first ones at a time all get the same. A file that
-// others may read or write, or that holds something else, is an error.
+// the state folder, which is the caller's to make (safefile.EnsurePrivateDir);
+// the first call ever makes it, durably. Of several first ones at a time all get
+// the same. A file that others may read or write, or that holds something else,
+// is an error. A crash in the first call can leave a file .install-id.* beside it.
+// A copy of the folder is the same installation: do not copy it to another host.
 func LoadInstallID(stateDir string) (action.InstallID, error) {
 	path := filepath.Join(stateDir, installFile)
 	id, err := readInstallID(path)

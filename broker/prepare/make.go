@@ -153,8 +153,8 @@ func (m *Maker) program(r *policy.Rule) (*spawn.Program, error) {
 	}
 	p, err := m.o.Opener.Open(r.Command)
 	switch {
-	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM):
-		return nil, fmt.Errorf("cannot open the command of rule %s: %w", r.ID, err)
+	case full(err):
+		return nil, refuse(action.ReasonBusy, tooFull, err)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, refuse(action.ReasonCommandMissing, "the command of the rule, or its interpreter, is not installed", err)
 	case err != nil:
@@ -198,13 +198,21 @@ func (m *Maker) pass(ctx context.Context, p *Prepared, b *blank, fd policy.PathF
 // what his own rights told.
 func (m *Maker) refusal(err error, r *policy.Rule, what string) error {
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, errRights),
-		errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errRights):
 		return fmt.Errorf("cannot prepare a request by rule %s: %w", r.ID, err)
 	case errors.Is(err, errBusy):
 		return &Refusal{Reason: action.ReasonBusy, Rule: r.ID, Why: err.Error()}
+	case full(err):
+		return &Refusal{Reason: action.ReasonBusy, Rule: r.ID, Why: tooFull, Cause: err}
 	}
 	return &Refusal{Reason: action.ReasonBadRequest, Rule: r.ID, Why: what + ": " + escape.Line(explain(err))}
+}
+
+const tooFull = "the broker has too many files open; try again later"
+
+// full says that we lack what others may give back soon.
+func full(err error) bool {
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
 }
 
 // quote shows a text of the requester's.

@@ -31,6 +31,9 @@ var (
 // kernel cannot be ended and is not waited for; it counts until it comes back,
 // and what it has opened then is discarded.
 func (m *Maker) as(ctx context.Context, who policy.Subject, f func() (*os.File, error)) (*os.File, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if !m.enter(who.UID) {
 		return nil, errBusy
 	}

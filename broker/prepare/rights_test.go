@@ -276,3 +276,44 @@ func TestAnOpenThatHangs(t *testing.T) {
 		}
 	}
 }
+
+// A requester who is gone is no refusal and no reason to open anything.
+func TestTheEndOfTheCall(t *testing.T) {
+	w := newWorld(t, rule("read", reads))
+	file := w.give("home/alice/file", alice, alice, 0o600)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := prepare.Ask{From: asAlice, Argv: w.tool("read", file)}
+	p, err := w.m.Make(ctx, a, w.m.Judge(a), noon)
+	var no *prepare.Refusal
+	if p != nil || !errors.Is(err, context.Canceled) || errors.As(err, &no) {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
+// A full table of descriptors is nobody's fault, and no yes.
+func TestNoDescriptorsLeft(t *testing.T) {
+	w := newWorld(t, rule("read", reads))
+	file := w.give("home/alice/file", alice, alice, 0o600)
+	p := w.make(prepare.Ask{Argv: w.tool("read", file)})
+	var before unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &before))
+	defer func() { must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &before)) }()
+	free, err := unix.Dup(0)
+	must(t, err)
+	must(t, unix.Close(free))
+	for more := range 5 {
+		must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free + more), Max: before.Max}))
+		q, err := w.try(prepare.Ask{Argv: w.tool("read", file)})
+		var no *prepare.Refusal
+		switch {
+		case err == nil && more > 0: // the descriptors of the request itself
+			q.Close()
+		case !errors.As(err, &no) || no.Reason != action.ReasonBusy || no.Cause == nil:
+			t.Errorf("%d are left: %v", more, err)
+		}
+		if c, ok := w.m.StillHolds(t.Context(), p.Request); more == 0 && (ok || c.Reason != action.ReasonStaleFile) {
+			t.Errorf("it holds: %+v", c)
+		}
+	}
+}
