@@ -30,7 +30,7 @@ const (
 var layers = []layer{
 	{pkg: "."},
 	{
-		pkg: "cmd/snens", ours: "supervisor/... session " + leaves,
+		pkg: "cmd/snens", ours: "broker/action broker/client supervisor/... session " + leaves,
 		theirs: "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term " + sys + " " + hclog,
 	},
 	{

@@ -6,6 +6,7 @@ import (
 	"snens/broker/action"
 	"snens/internal/fields"
 	"snens/internal/strictjson"
+	"snens/internal/wire"
 )
 
 // Judgement is what the policy would say.
@@ -29,7 +30,12 @@ func (c *Client) Check(ctx context.Context, what Command) (j Judgement, err erro
 	if err != nil {
 		return j, err
 	}
-	err = c.askOnce(ctx, "check", func(o *fields.Reader) { j = readJudgement(o) }, params...)
+	err = c.ask(ctx, "check", func(reply *wire.Reply) error {
+		o := reply.Fields()
+		j = readJudgement(o)
+		j.Raw = reply.Result
+		return o.Close()
+	}, params...)
 	return j, err
 }
 

@@ -8,9 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// brokerSocket is where an installed privilege broker listens.
-const brokerSocket = "/run/snens-priv/request.sock"
-
 // brokerState says whether a privilege broker can be reached.
 type brokerState struct {
 	Socket    string `json:"socket"`
@@ -18,22 +15,28 @@ type brokerState struct {
 	Text      string `json:"text"`
 }
 
-// broker connects to the broker's socket and hangs up. A listener that is not
-// root's is none: knowing a path gives nothing.
+// broker connects to the broker's socket and hangs up, as snens priv would find
+// it. A listener that is not root's is none (or one's own, where the configuration
+// has priv.user): knowing a path gives nothing.
 func (a *app) broker() brokerState {
-	path := a.getenv("SNENS_PRIV")
-	if path == "" {
-		path = brokerSocket
+	where, err := a.brokerAt(brokerOptions{})
+	if err != nil {
+		return brokerState{Text: err.Error()}
 	}
+	path := where.Socket
 	state := brokerState{Socket: path}
 	uid, err := listenerUID(path)
 	switch {
+	case errors.Is(err, unix.EAGAIN):
+		state.Text = fmt.Sprintf("not reachable at %s: it is too busy to answer", path)
 	case errors.Is(err, fs.ErrNotExist):
 		state.Text = fmt.Sprintf("none: there is no %s", path)
 	case err != nil:
 		state.Text = fmt.Sprintf("not reachable at %s: %v", path, err)
-	case uid != 0:
+	case uid != where.Listener && where.Listener == 0:
 		state.Text = fmt.Sprintf("none: the listener at %s is not root's but uid %d's", path, uid)
+	case uid != where.Listener:
+		state.Text = fmt.Sprintf("none: the listener at %s is not yours but uid %d's", path, uid)
 	default:
 		state.Reachable = true
 		state.Text = "listening at " + path

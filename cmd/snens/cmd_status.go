@@ -73,7 +73,7 @@ func (a *app) status() error {
 func (a *app) brokerWords(s brokerState) string {
 	_, err := os.Lstat(s.Socket)
 	if !s.Reachable && a.getenv("SNENS_PRIV") == "" && errors.Is(err, fs.ErrNotExist) {
-		return "none: the privilege broker is not part of this version"
+		return "none: no tool needs one (snens-priv, for commands of root's)"
 	}
 	return s.Text
 }

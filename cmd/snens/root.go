@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"snens/broker/action"
 	"snens/supervisor/call"
 )
 
@@ -20,6 +21,7 @@ var commands = []struct {
 }{
 	{"tools", (*app).toolsCommand},
 	{"call", (*app).callCommand},
+	{"priv", (*app).privCommand},
 	{"check", (*app).checkCommand},
 	{"test", (*app).testCommand},
 	{"new", (*app).newCommand},
@@ -33,10 +35,7 @@ var commands = []struct {
 func run(args []string, stdin, stdout, stderr *os.File, env []string) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, out: newOutput(stdout), notes: &notes{to: stderr}, env: env}
 	name, rest := subcommand(args)
-	usage := statusUsage
-	if name == "call" {
-		usage = call.ExitOurs
-	}
+	usage := usageStatus(name)
 	root := a.root(name)
 	root.SetArgs(args)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -60,9 +59,9 @@ func (a *app) root(only string) *cobra.Command {
 to models, and runs each call as one supervised process tree.
 
 Without a command it says what is configured; it starts nothing. The line
-"broker" is about the privilege broker, a service of root's that runs what was
-approved. It is not part of this version, and no tool needs it: each runs with
-the rights of whoever calls it.`,
+"broker" is about the privilege broker (snens-priv), a service of root's that runs
+what its policy allows or people approve: snens priv asks it. No tool needs it:
+each runs with the rights of whoever calls it.`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -110,6 +109,26 @@ the rights of whoever calls it.`,
 	return root
 }
 
+// usageStatus is the exit status for a command line that is not understood. The
+// wrappers' are such as no command is likely to have.
+func usageStatus(command string) int {
+	switch command {
+	case "call":
+		return call.ExitOurs
+	case "priv":
+		return action.ExitBadRequest
+	}
+	return statusUsage
+}
+
+// usageStatusOf is usageStatus for a command or one below it.
+func usageStatusOf(c *cobra.Command) int {
+	for c.HasParent() && c.Parent().HasParent() {
+		c = c.Parent()
+	}
+	return usageStatus(c.Name())
+}
+
 // valued are the options, global and of call, whose value is the next word.
 var valued = []string{"--tools-dir", "--config", "--session", "--args", "--cwd", "--timeout", "--status-fd"}
 
@@ -132,16 +151,13 @@ func subcommand(args []string) (name string, rest []string) {
 // refuseEmpty refuses an option that is given an empty value: most often an
 // unset variable of a script, which must not mean the default.
 func refuseEmpty(c *cobra.Command) (err error) {
-	status := statusUsage
-	if c.Name() == "call" {
-		status = call.ExitOurs
-	}
+	status := usageStatusOf(c)
 	c.Flags().Visit(func(f *pflag.Flag) {
 		empty := f.Value.String() == ""
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			empty = slices.Contains(list.GetSlice(), "")
 		}
-		if empty && slices.Contains([]string{"config", "cwd", "session", "tools-dir"}, f.Name) {
+		if empty && slices.Contains([]string{"config", "cwd", "session", "socket", "tools-dir"}, f.Name) {
 			err = failf(status, "cannot use --%s: its value is empty", f.Name).withHint("give it a value, or leave --%s out", f.Name)
 		}
 	})
@@ -189,7 +205,7 @@ func explainFlag(c *cobra.Command, err error, usage int, rest []string) error {
 // noArguments is the rule of commands that take options alone.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return failf(statusUsage, "cannot take arguments: %s needs none", c.CommandPath())
+		return failf(usageStatusOf(c), "cannot take arguments: %s needs none", c.CommandPath())
 	}
 	return nil
 }

@@ -205,7 +205,7 @@ func TestTheStatusOfTheBroker(t *testing.T) {
 		s    brokerState
 		want string
 	}{
-		{nil, brokerState{Socket: dir + "/none", Text: "as it is"}, "none: the privilege broker is not part of this version"},
+		{nil, brokerState{Socket: dir + "/none", Text: "as it is"}, "none: no tool needs one (snens-priv, for commands of root's)"},
 		{nil, brokerState{Socket: dir, Text: "as it is"}, "as it is"},
 		{nil, brokerState{Socket: dir + "/none", Reachable: true, Text: "as it is"}, "as it is"},
 		{[]string{"SNENS_PRIV=" + dir + "/none"}, brokerState{Socket: dir + "/none", Text: "as it is"}, "as it is"},

@@ -67,7 +67,7 @@ func TestFaults(t *testing.T) {
 		{"[tool.x.limits]\nopen_files = 3", "2:14: tool.x.limits.open_files: must be from 16"},
 		{"priv.socket = 'a.sock'", `1:15: priv.socket: "a.sock" is not absolute`},
 		{"priv.user = 'yes'", "1:13: priv.user: "},
-		{"priv.sock = '/x'", "1:1: unknown key priv.sock (did you mean priv.socket?)"},
+		{"priv.sock = '/x'", "1:6: unknown key priv.sock; known here: socket, approval_socket, user"},
 		{"run.shell = ''", "1:13: run.shell: must be the name or the absolute path of a shell"},
 		{"run.shell = 'a/b'", `1:13: run.shell: "a/b" is not absolute`},
 		{"run = 'bash'", "1:7: run: must be a table, not a string"},
