@@ -19,7 +19,14 @@ func check(_ context.Context, c *conn, q wire.Request) error {
 	if err := o.Close(); err != nil {
 		return malformed(err)
 	}
-	return c.reply(q.ID, verdict(c.s.o.Maker.Judge(ask)))
+	if err := weigh(&ask); err != nil {
+		return err
+	}
+	err := c.reply(q.ID, verdict(c.s.o.Maker.Judge(ask)))
+	if tooLong(err) {
+		return &refusal{reason: action.ReasonTooLong}
+	}
+	return err
 }
 
 // verdict is a judgement for the requester.

@@ -96,8 +96,13 @@ func (c *conn) more(id wire.ID, v strictjson.Value) error  { return sent(c.c.Mor
 // sent sorts the errors of sending: after one that was too long to be sent
 // others can follow.
 func sent(err error) error {
-	if tooLong := new(wire.Error); err == nil || errors.As(err, &tooLong) && tooLong.Code == wire.TooLarge {
+	if err == nil || tooLong(err) {
 		return err
 	}
 	return over{err}
+}
+
+func tooLong(err error) bool {
+	e := new(wire.Error)
+	return errors.As(err, &e) && e.Code == wire.TooLarge
 }

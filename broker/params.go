@@ -96,13 +96,13 @@ func readSlots(f fields.Field) map[string][]string {
 
 // weigh refuses what would be too long for a review before anything is done
 // about it. What the environment adds is known only when the rule is.
-func (p *runParams) weigh() error {
-	n := len(p.ask.Cwd) + words(p.ask.Argv)
-	for _, w := range p.ask.Slots {
+func weigh(a *prepare.Ask) error {
+	n := len(a.Cwd) + words(a.Argv)
+	for _, w := range a.Slots {
 		n += words(w)
 	}
-	if p.ask.Stdin != nil {
-		n += len(*p.ask.Stdin)
+	if a.Stdin != nil {
+		n += len(*a.Stdin)
 	}
 	if n > action.MaxText {
 		return &refusal{reason: action.ReasonTooLong}

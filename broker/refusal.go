@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"snens/broker/action"
 	"snens/broker/execute"
@@ -12,6 +13,10 @@ import (
 	"snens/internal/strictjson"
 	"snens/internal/wire"
 )
+
+// maxWhy bounds what is told about a refusal, in bytes: it may quote what was
+// sent, and spelled out that can be longer than a line.
+const maxWhy = 16 << 10
 
 // refusal is the answer "no" to a call.
 type refusal struct {
@@ -40,8 +45,11 @@ func (r *refusal) wire() *wire.Error {
 	if !r.id.IsZero() {
 		detail = append(detail, fields.Member("id", fields.Text(r.id.String())))
 	}
-	if r.why != "" {
-		detail = append(detail, fields.Member("why", fields.Text(r.why)))
+	if why := r.why; why != "" {
+		if len(why) > maxWhy {
+			why = strings.ToValidUTF8(why[:maxWhy], "") + "..."
+		}
+		detail = append(detail, fields.Member("why", fields.Text(why)))
 	}
 	if detail != nil {
 		v := fields.Object(detail...)
@@ -84,8 +92,7 @@ func refused(ctx context.Context, err error) *refusal {
 func (s *Server) explain(ctx context.Context, uid action.UID, err error) *wire.Error {
 	r := refused(ctx, err)
 	if r == nil {
-		var e *wire.Error
-		if errors.As(err, &e) && e.Code != wire.TooLarge {
+		if e := new(wire.Error); errors.As(err, &e) && !tooLong(err) {
 			return e
 		}
 		s.o.Problem(fmt.Errorf("cannot answer uid %d: %w", uid, err))

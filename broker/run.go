@@ -35,7 +35,7 @@ func run(ctx context.Context, c *conn, q wire.Request) error {
 	if ctx.Err() != nil {
 		return &refusal{reason: action.ReasonShutdown}
 	}
-	if err := p.weigh(); err != nil {
+	if err := weigh(&p.ask); err != nil {
 		return err
 	}
 	a := &attempt{conn: c, id: c.s.o.NewID(), ask: p.ask}
