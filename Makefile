@@ -5,24 +5,26 @@
 # make gen        rewrite what is generated: man pages, CLI reference, package lists
 # make bench      the budgets, as ratios against other programs
 # make fuzz       each fuzz target for FUZZTIME
-# make install    into $(DESTDIR)$(PREFIX)
+# make install    into $(DESTDIR)$(PREFIX); make uninstall takes it away
 
 PREFIX    ?= /usr/local
 DESTDIR   ?=
 GO        ?= go
+BIN       ?= bin
 VERSION   ?= $(shell git describe --tags --dirty 2>/dev/null || echo 0.1.0-dev+$$(git rev-parse --short HEAD 2>/dev/null || echo local))
 FUZZTIME  ?= 10s
 
+PROGRAMS  := snens snens-audit snens-priv snens-tools
 GOBUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 CACHE     := $(CURDIR)/.cache
 LINTERS   := $(CACHE)/bin/gofumpt $(CACHE)/bin/staticcheck
 
-.PHONY: all build demo test lint gen bench fuzz install clean need need-e2e
+.PHONY: all build demo test lint gen bench fuzz install uninstall clean need need-e2e
 
 all: build
 
 build:
-	$(GOBUILD) -o bin/ ./cmd/snens ./cmd/snens-tools
+	$(GOBUILD) -o $(BIN)/ $(PROGRAMS:%=./cmd/%)
 
 demo: build
 	@bash scripts/demo
@@ -57,8 +59,11 @@ fuzz:
 
 # What is built is installed as it is: sudo's PATH need not hold go.
 install:
-	@[ -x bin/snens ] && [ -x bin/snens-tools ] || $(MAKE) build
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" bash scripts/install
+	@for program in $(PROGRAMS); do [ -x $(BIN)/$$program ] || exec $(MAKE) build; done
+	@BIN="$(BIN)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" bash scripts/install
+
+uninstall:
+	@BIN="$(BIN)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" bash scripts/install remove
 
 clean:
 	rm -rf bin .cache coverage*
