@@ -93,6 +93,7 @@ var layers = []layer{
 	{pkg: "internal/dev/bench", ours: "supervisor/... session " + leaves, theirs: sys},
 	{pkg: "internal/manual", theirs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkg: "e2e"},
+	{pkg: "e2e/nspawn"},
 }
 
 // impure are the packages whose import would bring the outside world into the
