@@ -37,6 +37,10 @@
 // read. Do not give as = "fd" to commands that write to their arguments. And one
 // that runs as a user who may not read the file cannot open it again either.
 //
+// On a FUSE file system that is its owner's alone nothing can be opened, for him
+// neither: the kernel lets no thread of another user's process in, whatever
+// rights it took on (measured). He copies the file, or lets others in.
+//
 // An open can hang in a file system that the requester serves. It is waited for
 // as long as ctx lasts, at most five seconds; a thread that hangs on counts
 // against its uid, and from four on the uid hears busy.

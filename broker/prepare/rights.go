@@ -45,13 +45,13 @@ func (m *Maker) as(ctx context.Context, who policy.Subject, f func() (*os.File, 
 	defer cancel()
 	done := make(chan outcome)
 	go func() {
-		defer m.leave(who.UID)
 		var o outcome
 		m.borrow(who, func(err error) {
 			if o.err = err; err == nil {
 				o.file, o.err = f()
 			}
 		})
+		m.leave(who.UID) // before the answer, which may be followed by the next open
 		select {
 		case done <- o:
 		case <-ctx.Done(): // nobody waits any more
