@@ -115,7 +115,7 @@ func TestArgumentsArriveAsTheyWereSent(t *testing.T) {
 	w.holds(p.Request)
 }
 
-func TestRefusals(t *testing.T) {
+func TestWhatIsNotPrepared(t *testing.T) {
 	w := newWorld(t,
 		rule("plain", `args = ["plain", {slot = "n", kind = "word", pattern = ".*", max = 4000, many = 100, optional = true}]`, `env_pass = ["LANG"]`),
 		rule("sealed", `args = ["sealed"]`, `stdin = "sealed"`),

@@ -148,7 +148,7 @@ func TestASymlinkSwappedBelowTheFolder(t *testing.T) {
 
 // Symlinks above the folder of a slot are the administrator's where only root
 // can have made them.
-func TestAFolderBehindASymlink(t *testing.T) {
+func TestSymlinksAboveTheFolderOfASlot(t *testing.T) {
 	w := newWorld(t)
 	must(t, os.Symlink("home", w.path("rootlink")))
 	w.give("home/alice/file", alice, alice, 0o600)

@@ -19,7 +19,7 @@ import (
 const asked = "PREPARE_TEST_USER"
 
 // Without root everything is done as the owner, with the groups he really has.
-func TestUserMode(t *testing.T) {
+func TestRunsAsTheOwnerInUserMode(t *testing.T) {
 	if os.Getenv(asked) != "" {
 		userMode(t)
 		return
@@ -34,12 +34,12 @@ func TestUserMode(t *testing.T) {
 	self := filepath.Join(tmp, "self")
 	must(t, os.WriteFile(self, data, 0o600))
 	must(t, os.Chmod(self, 0o755))
-	c := exec.Command(self, "-test.run=^TestUserMode$", "-test.v")
+	c := exec.Command(self, "-test.run=^TestRunsAsTheOwnerInUserMode$", "-test.v")
 	c.Dir = "/"
 	c.Env = []string{asked + "=1", "TMPDIR=" + tmp, "PATH=" + os.Getenv("PATH")}
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: alice, Gid: alice, Groups: []uint32{logs, team}}}
 	out, err := c.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestUserMode") {
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestRunsAsTheOwnerInUserMode") {
 		t.Errorf("as uid %d: %v\n%s", alice, err, out)
 	}
 }
