@@ -72,7 +72,8 @@ func (a *app) status() error {
 // socket and nobody listens, there is nothing to mend.
 func (a *app) brokerWords(s brokerState) string {
 	_, err := os.Lstat(s.Socket)
-	if !s.Reachable && a.getenv("SNENS_PRIV") == "" && errors.Is(err, fs.ErrNotExist) {
+	named := a.getenv("SNENS_PRIV") != "" || a.cfg != nil && a.cfg.Priv.Socket != ""
+	if !s.Reachable && !named && errors.Is(err, fs.ErrNotExist) {
 		return "none: no tool needs one (snens-priv, for commands of root's)"
 	}
 	return s.Text
