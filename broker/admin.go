@@ -11,8 +11,9 @@ import (
 // reloadFailed is the code of a reload that changed nothing.
 const reloadFailed wire.Code = "reload_failed"
 
-// maxFaults bounds what is told of a broken policy, in bytes: a line must hold it.
-const maxFaults = 64 << 10
+// maxFaults bounds what is told of a broken policy, in bytes as they are sent: a
+// line must hold it.
+const maxFaults = 128 << 10
 
 // status is the method status.
 func status(_ context.Context, c *conn, q wire.Request) error {
@@ -41,7 +42,8 @@ func reload(_ context.Context, c *conn, q wire.Request) error {
 func fitting(faults []string) []string {
 	size := 0
 	for i, f := range faults {
-		if size += len(f); size > maxFaults || i >= 1000 {
+		line := fields.Text(f)
+		if size += len(line.JSON()); size > maxFaults || i >= 1000 {
 			return append(faults[:i:i], fmt.Sprintf("and %d more; snens-priv check lists them all", len(faults)-i))
 		}
 	}

@@ -33,6 +33,9 @@ type conn struct {
 // over is an error after which the connection cannot go on.
 type over struct{ error }
 
+// errLeft ends what goes on for a client who has left.
+var errLeft = errors.New("the client has left")
+
 func (c *conn) subject() policy.Subject {
 	return policy.Subject{UID: c.who.UID, GID: c.who.GID, Groups: c.who.Groups}
 }
@@ -40,8 +43,8 @@ func (c *conn) subject() policy.Subject {
 // serve reads requests until the client or ctx ends that.
 func (c *conn) serve(ctx context.Context) {
 	defer c.work.Wait()
-	reading, stop := context.WithCancel(ctx)
-	defer stop() // who waits for a result has left
+	reading, stop := context.WithCancelCause(ctx)
+	defer stop(errLeft)
 	for {
 		q, err := c.c.ReadRequest(0)
 		if err == nil {

@@ -516,3 +516,5 @@ func eventually(t testing.TB, what string, have func() bool) {
 		}
 	}
 }
+
+func uid() action.UID { return action.UID(os.Getuid()) }

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"errors"
 	"time"
 
 	"snens/broker/action"
@@ -128,9 +127,6 @@ func readRequest(o *fields.Reader, wait *bool) (action.RequestID, error) {
 	}
 	if err := o.Close(); err != nil {
 		return id, malformed(err)
-	}
-	if id.IsZero() {
-		return id, malformed(errors.New("params.request: no request has this id"))
 	}
 	return id, nil
 }

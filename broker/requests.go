@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 
 	"snens/broker/action"
 	"snens/internal/fields"
@@ -76,21 +77,12 @@ func (c *conn) await(ctx context.Context, answer wire.ID, id action.RequestID) {
 	switch {
 	case err == nil:
 		err = c.reply(answer, r.Value())
-	case ctx.Err() != nil && !c.stops():
+	case errors.Is(context.Cause(ctx), errLeft):
 		return
 	default:
 		err = c.c.Fail(answer, c.s.explain(ctx, c.who.UID, err))
 	}
 	if err != nil {
 		c.c.End()
-	}
-}
-
-func (c *conn) stops() bool {
-	select {
-	case <-c.stopping:
-		return true
-	default:
-		return false
 	}
 }
