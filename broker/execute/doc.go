@@ -28,13 +28,19 @@
 // sent it, which is us, unless that is root with its capabilities. Where it
 // refuses (ETOOMANYREFS), or our table is full, the answer is ErrBusy.
 //
+// A file of a FUSE file system is refused (ErrDescriptors), because the
+// requester may be the file system, and neither the start nor the closing would
+// end before he likes; a client copies through a pipe then. Pipes and devices
+// are not asked anything. Keep waits for an answer two seconds at most.
+//
 // Everything of a requester's is closed by the wire.Closer, which nobody waits
 // for.
 //
 // # What cannot be ended
 //
 // An action that survives SIGKILL, or whose start hangs in the kernel, is
-// counted against the requester's uid until it is gone; with too many, Room and
+// counted against the requester's uid until it is gone, and so is a file
+// system that does not say what it is; with too many, Room and
 // Keep refuse him.
 //
 // # Where an action is
@@ -43,6 +49,7 @@
 // process left, and InAction sees from a peer's group that he is part of an
 // action, now or of an earlier process. A process with root's rights can leave
 // its group. Without control groups (the fallback) an action is its session and
-// what descends from it, which InSession can tell as long as it runs here; after
-// the death of this process nothing can be found, and Clear says so.
+// what descends from it, which InSession can tell as long as it runs here, from
+// the moment after its exec on; after the death of this process nothing can be
+// found, and Clear says so.
 package execute

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -29,8 +30,9 @@ type kept struct {
 }
 
 // Keep takes all of h over, also when there is an error, which is ErrBusy where
-// there is no room. The descriptors are out of our table when it returns, or on
-// their way.
+// there is no room, and ErrDescriptors for a file of a FUSE file system or one
+// that does not say what it is within two seconds. The descriptors are out of
+// our table when it returns, or on their way.
 func (x *Executor) Keep(id action.RequestID, uid uint32, h Held) error {
 	err := x.Room(uid)
 	if id.IsZero() {
@@ -50,9 +52,10 @@ func (x *Executor) Keep(id action.RequestID, uid uint32, h Held) error {
 	return nil
 }
 
+// The descriptors leave our table before anything is asked about them.
+//
 // park takes h over; what comes back is to be released, also beside an error.
 func (x *Executor) park(uid uint32, h Held) (*kept, error) {
-	defer x.discard(uid, h)
 	k := &kept{uid: uid, program: h.Program, parked: parked{socket: -1}}
 	var fds []int
 	if h.Files != nil {
@@ -62,6 +65,7 @@ func (x *Executor) park(uid uint32, h Held) (*kept, error) {
 	}
 	stdio := len(fds)
 	if stdio > 3 {
+		x.discard(uid, h)
 		return k, fmt.Errorf("%d descriptors of the requester are too many", stdio)
 	}
 	for _, f := range h.Opened {
@@ -70,6 +74,11 @@ func (x *Executor) park(uid uint32, h Held) (*kept, error) {
 	var err error
 	k.parked, err = park(fds)
 	k.parked.stdio = stdio
+	ask := slices.ContainsFunc(fds, regular)
+	x.discard(uid, h)
+	if err == nil && ask {
+		err = x.checkFileSystems(uid, k.parked)
+	}
 	return k, err
 }
 
@@ -165,15 +174,16 @@ func crowded(what string, err error) error {
 	return fmt.Errorf("cannot %s: %w", what, err)
 }
 
-// receive takes the descriptors out of the message into our table, close-on-exec.
+// receive takes the descriptors out of the message (with MSG_PEEK: copies of
+// them) into the table of the calling thread, close-on-exec.
 // With an error those that came are given back too.
-func (p *parked) receive() ([]int, error) {
+func (p *parked) receive(flags int) ([]int, error) {
 	if p.count == 0 {
 		return nil, nil
 	}
 	var b [1]byte
 	oob := make([]byte, unix.CmsgSpace(p.count*4))
-	_, n, flags, _, err := unix.Recvmsg(p.socket, b[:], oob, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
+	_, n, got, _, err := unix.Recvmsg(p.socket, b[:], oob, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT|flags)
 	if err != nil {
 		return nil, fmt.Errorf("cannot take descriptors back: %w", err)
 	}
@@ -184,7 +194,7 @@ func (p *parked) receive() ([]int, error) {
 		err = errors.Join(err, perr)
 		fds = append(fds, more...)
 	}
-	if err == nil && (flags&unix.MSG_CTRUNC != 0 || len(fds) != p.count) {
+	if err == nil && (got&unix.MSG_CTRUNC != 0 || len(fds) != p.count) {
 		err = crowded("take descriptors back", unix.EMFILE)
 	}
 	return fds, err

@@ -32,6 +32,7 @@ const reporter = "execute-test-report"
 const (
 	hardened = "execute-test-harden"
 	flight   = "execute-test-flight"
+	server   = "execute-test-fuse"
 )
 
 func TestMain(m *testing.M) {
@@ -44,6 +45,9 @@ func TestMain(m *testing.M) {
 	case hardened:
 		hardenSelf()
 		os.Exit(0)
+	case server:
+		fmt.Println(serveFUSE(os.Args[1], os.Args[2:]))
+		os.Exit(1)
 	case flight:
 		fmt.Println(keepMany())
 		os.Exit(0)

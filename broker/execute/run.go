@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"snens/broker/action"
 	"snens/internal/spawn"
 )
@@ -45,6 +47,7 @@ func (x *Executor) Run(ctx context.Context, id action.RequestID, s *action.Seale
 	}
 	result := proc.Result()
 	if result.Outcome == spawn.Unkillable {
+		x.o.Problem(fmt.Errorf("cannot end request %s of uid %d: %s", id, r.uid, pids(result.Left)))
 		x.goStuck(r.uid, proc.Gone(), func() { x.over(id) })
 	} else {
 		<-proc.Gone()
@@ -125,6 +128,7 @@ func (r *run) start(ctx context.Context) (*spawn.Process, error) {
 		var hung *spawn.StartError
 		if errors.As(err, &hung) && hung.Released != nil {
 			// Its descriptors must stay as they are until the kernel lets go.
+			r.x.o.Problem(fmt.Errorf("cannot end the start of request %s of uid %d: it hangs in the kernel", r.id, r.uid))
 			r.x.goStuck(r.uid, hung.Released, r.close)
 		} else {
 			r.close()
@@ -137,7 +141,9 @@ func (r *run) start(ctx context.Context) (*spawn.Process, error) {
 // close gives back what is held.
 func (r *run) close() {
 	r.x.release(r.kept)
-	r.x.o.Closer.CloseFDs(r.uid, r.input...)
+	for _, fd := range r.input {
+		_ = unix.Close(fd) // in memory
+	}
 	r.x.o.Closer.CloseFDs(r.uid, r.theirs...)
 	r.input, r.theirs = nil, nil
 }

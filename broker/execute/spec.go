@@ -80,7 +80,7 @@ func spawnFile(f action.File) spawn.File {
 func (r *run) files() ([]int, error) {
 	files := []int{spawn.NullFile, spawn.NullFile, spawn.NullFile}
 	var err error
-	if r.theirs, err = r.kept.parked.receive(); err != nil {
+	if r.theirs, err = r.kept.parked.receive(0); err != nil {
 		return nil, err
 	}
 	stdio := r.kept.parked.stdio
