@@ -3,7 +3,10 @@ package execute
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -62,6 +65,7 @@ func askFileSystems(p parked, answer chan<- error) {
 		answer <- fmt.Errorf("cannot look at descriptors apart from ours: %w", err)
 		return
 	}
+	closeCopies(p.socket)
 	fds, err := p.receive(unix.MSG_PEEK)
 	for _, fd := range fds {
 		if err == nil {
@@ -71,6 +75,25 @@ func askFileSystems(p parked, answer chan<- error) {
 	answer <- err
 	for _, fd := range fds {
 		_ = unix.Close(fd) // here and not with the thread, whose end nobody sees
+	}
+}
+
+// closeCopies closes this thread's copies of all descriptors but one, so that a
+// thread that hangs does not keep others' pipes open. The runtime's own it may
+// use on any thread.
+func closeCopies(but int) {
+	entries, err := os.ReadDir("/proc/thread-self/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd <= 2 || fd == but {
+			continue
+		}
+		if to, err := os.Readlink("/proc/thread-self/fd/" + e.Name()); err == nil && !strings.HasPrefix(to, "anon_inode:") {
+			_ = unix.Close(fd)
+		}
 	}
 }
 

@@ -156,9 +156,10 @@ func TestStalledFileHoldsUpNobodyElse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			files := w.files(4242, int(theirs.Fd()))
-			w.closer.Later(4242, func() { theirs.Close() })
-			eventually(t, "its own end to be closed", func() bool { _, n := table(t, f.path); return n <= 1 })
+			fd := int(theirs.Fd())
+			files := w.files(4242, fd, fd, fd)
+			w.closer.AtOnce(4242, func() { theirs.Close() })
+			eventually(t, "its own end to be closed", func() bool { _, n := table(t, f.path); return n <= 3 })
 			if err := w.Keep(w.id(), 4242, execute.Held{Files: files}); !errors.Is(err, execute.ErrDescriptors) {
 				t.Errorf("kept: %v", err)
 			}

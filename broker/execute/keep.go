@@ -86,7 +86,7 @@ func (x *Executor) park(uid uint32, h Held) (*kept, error) {
 func (x *Executor) discard(uid uint32, h Held) {
 	h.Files.Close()
 	for _, f := range h.Opened {
-		x.o.Closer.Later(uid, func() { _ = f.Close() })
+		x.o.Closer.AtOnce(uid, func() { _ = f.Close() })
 	}
 }
 

@@ -18,18 +18,28 @@ import (
 // socket; what hangs on (a stalled FUSE file) keeps its worker and counts
 // against its uid.
 //
+// Descriptors are another matter: one that waits for a worker would still be in
+// our table, where each start of a child closes a copy of it and hangs as well.
+// AtOnce, and CloseFDs with it, give each a worker of its own, which takes it out
+// of the table before it can hang. Whoever takes descriptors asks Room before.
+//
 // A nil *Closer closes in place.
 type Closer struct {
 	mu      sync.Mutex
 	queues  map[uint32]*closeQueue // no entry for a uid with nothing to do; guarded by mu
 	running int                    // workers; guarded by mu
+	apart   int                    // workers of AtOnce; guarded by mu
 	waiters []chan struct{}        // closed when running is 0; guarded by mu
 }
 
 type closeQueue struct {
 	waiting []func()
 	running int
+	apart   int
 }
+
+// idle says that there is nothing to do.
+func (q *closeQueue) idle() bool { return len(q.waiting) == 0 && q.running == 0 && q.apart == 0 }
 
 const (
 	workersPerUID = 2
@@ -49,11 +59,7 @@ func (c *Closer) Later(uid uint32, f func()) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q := c.queues[uid]
-	if q == nil {
-		q = &closeQueue{}
-		c.queues[uid] = q
-	}
+	q := c.queue(uid)
 	q.waiting = append(q.waiting, f)
 	if c.running < workersTotal && q.running < workersPerUID {
 		c.running++
@@ -62,10 +68,58 @@ func (c *Closer) Later(uid uint32, f func()) {
 	}
 }
 
-// CloseFDs closes descriptors of uid.
+// queue: caller holds mu.
+func (c *Closer) queue(uid uint32) *closeQueue {
+	q := c.queues[uid]
+	if q == nil {
+		q = &closeQueue{}
+		c.queues[uid] = q
+	}
+	return q
+}
+
+// AtOnce runs f, which closes one descriptor of uid, on a worker of its own.
+func (c *Closer) AtOnce(uid uint32, f func()) {
+	if c == nil {
+		f()
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queue(uid).apart++
+	c.apart++
+	go func() {
+		runtime.LockOSThread() // the nudge must find this thread
+		defer runtime.UnlockOSThread()
+		stop := nudge(unix.Getpid(), unix.Gettid())
+		f()
+		stop()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		q := c.queues[uid]
+		if q.apart--; q.idle() {
+			delete(c.queues, uid)
+		}
+		c.apart--
+		c.wake()
+	}()
+}
+
+// wake tells those who wait when nothing is left. Caller holds mu.
+func (c *Closer) wake() {
+	if c.running > 0 || c.apart > 0 {
+		return
+	}
+	for _, w := range c.waiters {
+		close(w)
+	}
+	c.waiters = nil
+}
+
+// CloseFDs closes descriptors of uid, each at once.
 func (c *Closer) CloseFDs(uid uint32, fds ...int) {
 	for _, fd := range fds {
-		c.Later(uid, func() { _ = unix.Close(fd) })
+		c.AtOnce(uid, func() { _ = unix.Close(fd) })
 	}
 }
 
@@ -77,7 +131,7 @@ func (c *Closer) Pending(uid uint32) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if q := c.queues[uid]; q != nil {
-		return len(q.waiting) + q.running
+		return len(q.waiting) + q.running + q.apart
 	}
 	return 0
 }
@@ -89,7 +143,7 @@ func (c *Closer) Room(uid uint32) bool { return c.Pending(uid) < roomPerUID }
 // many workers hang.
 func (c *Closer) Wait(ctx context.Context) error {
 	c.mu.Lock()
-	if c.running == 0 {
+	if c.running == 0 && c.apart == 0 {
 		c.mu.Unlock()
 		return nil
 	}
@@ -102,7 +156,7 @@ func (c *Closer) Wait(ctx context.Context) error {
 	case <-ctx.Done():
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return fmt.Errorf("cannot close everything: %d workers hang on what peers sent: %w", c.running, context.Cause(ctx))
+		return fmt.Errorf("cannot close everything: %d workers hang on what peers sent: %w", c.running+c.apart, context.Cause(ctx))
 	}
 }
 
@@ -135,7 +189,7 @@ func (c *Closer) another(uid uint32) (uint32, func()) {
 	if len(own.waiting) > 0 {
 		return uid, c.next(own)
 	}
-	if own.running--; own.running == 0 {
+	if own.running--; own.idle() {
 		delete(c.queues, uid)
 	}
 	for other, q := range c.queues {
@@ -144,12 +198,8 @@ func (c *Closer) another(uid uint32) (uint32, func()) {
 			return other, c.next(q)
 		}
 	}
-	if c.running--; c.running == 0 {
-		for _, w := range c.waiters {
-			close(w)
-		}
-		c.waiters = nil
-	}
+	c.running--
+	c.wake()
 	return 0, nil
 }
 

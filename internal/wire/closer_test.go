@@ -81,6 +81,35 @@ func TestWorkersAreBoundedAndTakeWhatWaits(t *testing.T) {
 	}
 }
 
+// What hangs keeps no other descriptor of its uid in the table, no work of
+// others from running, and counts.
+func TestAtOnceWaitsForNobody(t *testing.T) {
+	c := wire.NewCloser()
+	hang, n := make(chan struct{}), wire.WorkersTotal+1
+	started := make(chan struct{}, n)
+	for range n {
+		c.AtOnce(1, func() { started <- struct{}{}; <-hang })
+	}
+	for range n {
+		<-started
+	}
+	done := make(chan struct{}, 2)
+	c.Later(1, func() { done <- struct{}{} })
+	c.Later(2, func() { done <- struct{}{} })
+	<-done
+	<-done
+	for range wire.RoomPerUID - n {
+		c.AtOnce(1, func() { <-hang })
+	}
+	if c.Room(1) || !c.Room(2) {
+		t.Errorf("%d pending", c.Pending(1))
+	}
+	close(hang)
+	if err := c.Wait(t.Context()); err != nil || c.Pending(1) != 0 {
+		t.Errorf("at the end: %v, %d pending", err, c.Pending(1))
+	}
+}
+
 func TestCloserClosesAllUnderLoad(t *testing.T) {
 	sameFDs(t)
 	c := wire.NewCloser()
