@@ -76,7 +76,7 @@ stderr, its stdout included. Use --status-fd to have both apart.`,
 
 // priv asks for a command and ends with its exit status.
 func (a *app) priv(args []string, dash int, o *privOptions, wantStatus bool) error {
-	end := &privEnd{asked: strings.Join(args, " ")}
+	end := &privEnd{asked: briefly(args)}
 	if wantStatus {
 		var err error
 		if end.status, err = statusFile(o.statusFD); err != nil {
@@ -141,14 +141,14 @@ func commandOf(args []string, dash int) (w client.Command, err error) {
 	}
 	if w.Rule, err = action.ParseRuleID(args[0]); err != nil {
 		return w, badRequest("cannot ask for %q: it is no rule's name", args[0]).
-			withHint("a command goes behind --: snens priv -- %s", strings.Join(args, " "))
+			withHint("a command goes behind --: snens priv -- %s", briefly(args))
 	}
 	w.Slots = map[string][]string{}
 	for _, word := range args[1:] {
 		slot, value, ok := strings.Cut(word, "=")
 		if !ok || slot == "" {
 			return w, badRequest("cannot use the word %q: the arguments of a rule are written SLOT=VALUE", word).
-				withHint("snens priv rules shows the slots; a command goes behind --: snens priv -- %s", strings.Join(args, " "))
+				withHint("snens priv rules shows the slots; a command goes behind --: snens priv -- %s", briefly(args))
 		}
 		w.Slots[slot] = append(w.Slots[slot], value)
 	}
@@ -219,6 +219,16 @@ func (a *app) privStreams(ctx context.Context, q *client.Request, o *privOptions
 		q.Files[1] = a.stderr
 	}
 	return nil
+}
+
+// briefly is what was asked for, on one line and not too long for a message.
+func briefly(args []string) string {
+	const most = 100
+	text := strings.ReplaceAll(strings.Join(args, " "), "\n", " ")
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "..."
+	}
+	return text
 }
 
 func badRequest(format string, args ...any) *failure {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"snens/broker/action"
 	"snens/broker/client"
 	"snens/internal/escape"
 	"snens/internal/strictjson"
@@ -109,10 +111,10 @@ func commandLine(r *client.Rule) string {
 func conditions(r *client.Rule) string {
 	text := "at once"
 	if r.Decision == client.Ask {
-		text = fmt.Sprintf("when %s has approved, within %s", people(r.Approvers), r.TTL)
+		text = fmt.Sprintf("when %s has approved, within %s", people(r.Approvers), span(r.TTL))
 	}
 	if r.Timeout > 0 {
-		text += fmt.Sprintf("; at most %s", r.Timeout)
+		text += "; at most " + span(r.Timeout)
 	}
 	if len(r.EnvPass) > 0 {
 		text += "; variables (--env): " + strings.Join(r.EnvPass, ", ")
@@ -121,6 +123,14 @@ func conditions(r *client.Rule) string {
 		text += "; --no-wait"
 	}
 	return text
+}
+
+// span is a time as policies write it.
+func span(d time.Duration) string {
+	if d < time.Millisecond {
+		return "0s"
+	}
+	return action.FormatDuration(d.Truncate(time.Millisecond))
 }
 
 // rawJSON is text that is JSON already.

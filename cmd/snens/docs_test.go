@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 
+	"snens/broker/action"
 	"snens/internal/manual"
 	"snens/supervisor/call"
 )
@@ -41,6 +43,40 @@ descriptor N that tells the two apart:
 the command, "class" is the class of the result record, and "exit_code" and
 "signal" are the command's own end.`,
 	}
+	privStatus = manual.Section{Title: "EXIT STATUS", Text: "That of the command, except:", Items: []manual.Item{
+		{Term: fmt.Sprint(action.ExitBadRequest), Text: "the command line or the request is malformed, or lacks a reason"},
+		{Term: fmt.Sprint(action.ExitUnreachable), Text: "no broker answers, or who listens is not root (--user: not oneself)"},
+		{Term: fmt.Sprint(action.ExitInternal), Text: "a fault of the broker, or nobody knows how the command ended"},
+		{Term: fmt.Sprint(action.ExitTryLater), Text: "busy, a duplicate, stale or cancelled: nothing has run"},
+		{Term: fmt.Sprint(action.ExitExpired), Text: "nobody answered in time"},
+		{Term: fmt.Sprint(action.ExitDenied), Text: "denied, by the policy or by a person"},
+		{Term: fmt.Sprint(action.ExitTimedOut), Text: "the command was ended because its time was up"},
+		{Term: fmt.Sprint(action.ExitNotRunnable), Text: "the command is there, but could not be started"},
+		{Term: fmt.Sprint(action.ExitMissing), Text: "there is no such command"},
+		{Term: fmt.Sprintf("%d+N", action.ExitSignal), Text: "the command died by signal N, or was ended by a person or with its requester (137)"},
+	}}
+	privLine = manual.Section{
+		Title: "STATUS LINE",
+		Text: `A command may itself end with any of these. --status-fd N writes one line of JSON
+to descriptor N that tells the two apart, also when nothing was run:
+
+  {"id":"...","rule":"web","state":"denied","reason":"approver_denied","exit_code":null,"signal":null,
+   "started":null,"ended":null,"ours":true,"exit":77,"message":"..."}
+
+"exit" is the exit status of snens, "ours" says that the broker or snens made it
+and not the command, "reason" is the word for why, and "exit_code" and "signal"
+(its number) are the command's own end. What is not known is null. --json prints
+the same object. Only a command line whose options cannot be read gives no line.`,
+	}
+	checkStatus = manual.Section{Title: "EXIT STATUS", Items: []manual.Item{
+		{Term: "0", Text: "it would run at once"},
+		{Term: fmt.Sprint(statusFailed), Text: "people would be asked"},
+		{Term: fmt.Sprint(action.ExitDenied), Text: "it would be refused"},
+	}}
+	privEnvironment = manual.Section{Title: "ENVIRONMENT", Items: []manual.Item{
+		{Term: "SNENS_PRIV", Text: "the request socket, when --socket does not name one; a tool of snens is told it"},
+		{Term: "SNENS_SESSION", Text: "the session that the request is said to come from"},
+	}}
 	environment = manual.Section{Title: "ENVIRONMENT", Items: []manual.Item{
 		{Term: "SNENS_CONFIG", Text: "the configuration, when --config does not name one"},
 		{Term: "SNENS_TOOLS_DIR", Text: "the tools folders, parted by colons, when --tools-dir does not name them; only absolute ones count"},
@@ -60,6 +96,12 @@ func sections(c *cobra.Command) []manual.Section {
 		return []manual.Section{plainStatus, environment, filesSection}
 	case c.Name() == "call":
 		return []manual.Section{callStatus, statusFD}
+	case c.CommandPath() == "snens priv":
+		return []manual.Section{privStatus, privLine, privEnvironment}
+	case c.CommandPath() == "snens priv check":
+		return []manual.Section{checkStatus}
+	case c.Parent().CommandPath() == "snens priv":
+		return nil // those of snens priv
 	}
 	return []manual.Section{plainStatus}
 }
@@ -103,10 +145,10 @@ func TestGeneratedReference(t *testing.T) {
 	b.WriteString("# Commands of snens\n\nGenerated from the commands themselves; `make gen` writes it anew.\n\n")
 	b.Write(manual.MarkdownSection(manual.GlobalOptions(root), 2))
 	plain := plainStatus
-	plain.Text = "Of all commands but snens call, which has its own."
+	plain.Text = "Of all commands but snens call and snens priv, which have their own."
 	b.Write(manual.MarkdownSection(plain, 2))
 	for _, c := range commands {
-		more := slices.DeleteFunc(sections(c), func(s manual.Section) bool { return s.Title == plainStatus.Title && c.Name() != "call" })
+		more := slices.DeleteFunc(sections(c), func(s manual.Section) bool { return reflect.DeepEqual(s, plainStatus) })
 		b.Write(manual.Markdown(c, more))
 	}
 	generated(t, filepath.Join("docs", "cli.md"), append(bytes.TrimRight(b.Bytes(), "\n"), '\n'))

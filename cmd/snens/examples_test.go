@@ -39,6 +39,7 @@ func TestExamplesInTheHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBench(t)
+	b.env = append(b.env, "SNENS_PRIV="+obliging(t), "SNENS_CONFIG="+userConfig(t))
 	b.dir = work
 	b.file("README.md", string(readme), 0o644)
 	exe, err := os.Executable()
