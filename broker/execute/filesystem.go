@@ -30,6 +30,9 @@ const fuse = 0x65735546
 // meanwhile, so every other start would wait too. What a file system is never
 // changes, so one look is enough.
 //
+// A file system above another (overlay) hides the lower one; such files are
+// taken, because whole systems run on one.
+//
 // Only the file system itself can say it, and it may hang then. So it is asked
 // by a thread with a table of descriptors of its own, and what hangs there is
 // counted against uid.

@@ -184,7 +184,7 @@ func TestStalledFileHoldsUpNobodyElse(t *testing.T) {
 
 // An action that survives SIGKILL is told as unkillable, and counted against its
 // requester until it is gone.
-func TestUnkillable(t *testing.T) {
+func TestActionThatSurvivesKill(t *testing.T) {
 	var problems atomic.Int32
 	w := newWorld(t, groupTree(t), func(o *execute.Options) {
 		o.UnkillablePerUID = 1
