@@ -7,24 +7,25 @@ import (
 	"snens/broker/action"
 )
 
-// What a uid may have in records of its denied requests before they are only
-// counted: so many at once, and another one after each interval.
-const (
-	denialsAtOnce = 10
-	denialEvery   = time.Second
-)
-
-// maxKnown bounds the memory: beyond, nobody else gets records of his own until
-// somebody's debt is paid.
+// maxKnown bounds the memory of an allowance: beyond, nobody else gets anything
+// until somebody's debt is paid.
 const maxKnown = 1024
 
-// allowance lets each uid have denialsAtOnce, and one more per denialEvery.
+// allowance lets each uid have something so many times at once, and once more
+// after every interval. It is for what a requester can have again and again by
+// asking, giving up and asking anew, and what stays when he does: records, lines
+// in our log, people who were asked.
 type allowance struct {
+	atOnce int
+	every  time.Duration
+
 	mu   sync.Mutex
 	paid map[action.UID]time.Time // when the uid's debt is paid off; guarded by mu
 }
 
-func newAllowance() *allowance { return &allowance{paid: map[action.UID]time.Time{}} }
+func newAllowance(atOnce int, every time.Duration) *allowance {
+	return &allowance{atOnce: atOnce, every: every, paid: map[action.UID]time.Time{}}
+}
 
 // take says whether the uid may have one, and takes it.
 func (a *allowance) take(uid action.UID, now time.Time) bool {
@@ -44,9 +45,9 @@ func (a *allowance) take(uid action.UID, now time.Time) bool {
 	if at.Before(now) {
 		at = now
 	}
-	if at.Sub(now) > (denialsAtOnce-1)*denialEvery {
+	if at.Sub(now) > time.Duration(a.atOnce-1)*a.every {
 		return false
 	}
-	a.paid[uid] = at.Add(denialEvery)
+	a.paid[uid] = at.Add(a.every)
 	return true
 }

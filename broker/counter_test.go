@@ -92,7 +92,7 @@ func TestRefusalsOnASlowDisk(t *testing.T) {
 }
 
 func TestAllowanceOfRecords(t *testing.T) {
-	a := broker.NewAllowance()
+	a := broker.NewAllowance(10, time.Second)
 	now := time.Unix(1000, 0)
 	take := func(uid action.UID, times int) (n int) {
 		for range times {

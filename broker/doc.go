@@ -36,7 +36,9 @@
 // A request that goes to the queue has its records "received" and "decided". So
 // has one that the policy denies, for as long as its uid is not flooding us.
 // Every other refusal is counted, and the counts are written, one record per uid
-// and second.
+// and second. How often a uid may have people asked, and what it may add to our
+// own log, is bounded too: giving up and asking anew would get round the limits
+// on what waits.
 //
 // # Stopping
 //

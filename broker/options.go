@@ -117,7 +117,9 @@ const DefaultDrain = 15 * time.Second
 type Server struct {
 	o       Options
 	refused *counter
-	denials *allowance
+	denials *allowance // denied requests that have records of their own
+	asks    *allowance // requests that people are asked about
+	faults  *allowance // lines of our log that a peer causes
 }
 
 // New makes a Server. Close it.
@@ -138,7 +140,17 @@ func New(o Options) (*Server, error) {
 	if o.Problem == nil {
 		o.Problem = func(error) {}
 	}
-	return &Server{o: o, refused: newCounter(o.Log, o.Problem), denials: newAllowance()}, nil
+	return &Server{
+		o: o, refused: newCounter(o.Log, o.Problem),
+		denials: newAllowance(10, time.Second), asks: newAllowance(60, time.Second), faults: newAllowance(10, time.Second),
+	}, nil
+}
+
+// fault tells of something that a peer's request brought about.
+func (s *Server) fault(uid action.UID, err error) {
+	if s.faults.take(uid, time.Now()) {
+		s.o.Problem(err)
+	}
 }
 
 // Close writes the refusals that are still counted. Serve has ended before, and

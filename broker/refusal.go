@@ -95,10 +95,10 @@ func (s *Server) explain(ctx context.Context, uid action.UID, err error) *wire.E
 		if e := new(wire.Error); errors.As(err, &e) && !tooLong(err) {
 			return e
 		}
-		s.o.Problem(fmt.Errorf("cannot answer uid %d: %w", uid, err))
+		s.fault(uid, fmt.Errorf("cannot answer uid %d: %w", uid, err))
 		r = &refusal{reason: action.ReasonInternal}
 	} else if made := new(prepare.Refusal); errors.As(err, &made) && made.Cause != nil {
-		s.o.Problem(fmt.Errorf("a request of uid %d was refused: %w", uid, made))
+		s.fault(uid, fmt.Errorf("a request of uid %d was refused: %w", uid, made))
 	}
 	if !r.recorded {
 		s.refused.add(uid, r.reason)

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,6 +52,9 @@ func run(ctx context.Context, c *conn, q wire.Request) error {
 	if err := c.s.o.Keeper.Room(uint32(c.who.UID)); err != nil {
 		return err
 	}
+	if !sub.Allowed && !c.s.asks.take(c.who.UID, time.Now()) {
+		return &refusal{reason: action.ReasonBusy, message: "too many requests were made in a short time; wait a moment"}
+	}
 	files, err := c.takeFDs(q.ID, p.fds)
 	if err != nil {
 		return err
@@ -93,7 +97,7 @@ func (a *attempt) denied() error {
 	now := time.Now()
 	if a.s.denials.take(a.who.UID, now) {
 		if err := a.record(now, no.reason); err != nil {
-			a.s.o.Problem(err)
+			a.s.fault(a.who.UID, err)
 			return no
 		}
 		no.recorded = true
@@ -105,10 +109,14 @@ func (a *attempt) denied() error {
 func (c *conn) takeFDs(id wire.ID, want int) (*wire.Files, error) {
 	files, err := c.c.TakeFDs(id, want)
 	if err != nil {
-		if e, ok := err.(*wire.Error); ok && e.Code == wire.Busy {
+		var e *wire.Error
+		switch {
+		case !errors.As(err, &e): // he has left, or we stop
+		case e.Code == wire.Busy:
 			return nil, &refusal{reason: action.ReasonBusy}
+		case e.Code == wire.BadDescriptors:
+			c.s.refused.add(c.who.UID, action.ReasonBadDescriptors)
 		}
-		c.s.refused.add(c.who.UID, action.ReasonBadDescriptors)
 		return nil, over{err}
 	}
 	if err := files.CheckStdio(); err != nil {
@@ -124,7 +132,7 @@ func (a *attempt) submit(sub Submission, files *wire.Files) (Ticket, int, error)
 	now := time.Now()
 	if err := a.record(now, 0); err != nil {
 		files.Close()
-		a.s.o.Problem(err)
+		a.s.fault(a.who.UID, err)
 		return nil, 0, &refusal{reason: action.ReasonNoRecord}
 	}
 	held := execute.Held{Program: a.made.Program, Files: files, Opened: a.made.Opened}
@@ -148,7 +156,7 @@ func (a *attempt) undone(now time.Time, err error) error {
 	}
 	end := &action.Result{ID: a.id, State: action.Denied, Reason: why, Ended: now.UTC()}
 	if err := a.s.o.Log.Append(now, audit.Entry{Kind: audit.Denied, ID: a.id, UID: a.who.UID, Result: end}); err != nil {
-		a.s.o.Problem(fmt.Errorf("cannot record the end of request %s: %w", a.id, err))
+		a.s.fault(a.who.UID, fmt.Errorf("cannot record the end of request %s: %w", a.id, err))
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -144,7 +145,7 @@ func TestOneRunAtATime(t *testing.T) {
 	}
 }
 
-func TestWrongDescriptorsEndTheConnection(t *testing.T) {
+func TestWrongNumberOfDescriptorsEndsTheConnection(t *testing.T) {
 	for name, c := range map[string]struct{ announced, sent int }{
 		"more": {1, 2}, "fewer": {3, 2}, "none": {1, 0}, "unannounced": {0, 1}, "four": {3, 4},
 	} {
@@ -173,6 +174,7 @@ func TestWrongDescriptorsEndTheConnection(t *testing.T) {
 				t.Errorf("counted %d", n)
 			}
 			unix.Close(null)
+			must(t, w.closer.Wait(t.Context()))
 			if now := openFDs(t); now > before {
 				t.Errorf("%d descriptors are open, before %d", now, before)
 			}
@@ -207,7 +209,7 @@ func TestDescriptorsThatCannotBeUsed(t *testing.T) {
 }
 
 // What cannot be recorded is not run, whichever record it is.
-func TestNoRecordNoRun(t *testing.T) {
+func TestNoRecordNoRequest(t *testing.T) {
 	for _, kind := range []audit.Kind{audit.Received, audit.Decided} {
 		w := newWorld(t, func(w *world, _ *broker.Options) { w.logFails = func(e audit.Entry) bool { return e.Kind == kind } })
 		c := w.dial()
@@ -330,7 +332,7 @@ func TestAFloodOfDenials(t *testing.T) {
 	}
 }
 
-func TestTooLongToReview(t *testing.T) {
+func TestTooLongIsRefusedFirst(t *testing.T) {
 	w := newWorld(t)
 	c := w.dial()
 	long := strings.Repeat("x", action.MaxText)
@@ -343,6 +345,49 @@ func TestTooLongToReview(t *testing.T) {
 	}
 	if got := w.did(); len(got) != 0 {
 		t.Errorf("did %q", got)
+	}
+}
+
+// Who asks, gives up and asks anew does not have people asked for ever.
+func TestAFloodOfAsking(t *testing.T) {
+	w := newWorld(t)
+	c := w.dial()
+	asked := 0
+	for range 300 {
+		c.send("run", restartA)
+		r := c.read()
+		if r.Err != nil {
+			says(t, r, "busy: too many requests were made in a short time; wait a moment")
+			continue
+		}
+		asked++
+		must(t, c.SendFDs())
+		c.read()
+		(<-w.tickets).end(action.Cancelled, action.ReasonCancelled)
+		c.last()
+	}
+	if asked < 60 || asked > 120 {
+		t.Errorf("people were asked %d times", asked)
+	}
+	c.start(showA) // what nobody is asked about goes on
+	(<-w.tickets).end(action.Exited, action.ReasonKilled)
+	c.last()
+}
+
+// What waits without a connection takes no goroutine.
+func TestDetachedRequestsTakeLittle(t *testing.T) {
+	w := newWorld(t)
+	c := w.dial()
+	detached := `{"rule":"show","slots":{"thing":["a"]},"detach":true}`
+	c.start(detached)
+	c.last()
+	before := runtime.NumGoroutine()
+	for range 80 {
+		c.start(detached)
+		c.last()
+	}
+	if n := runtime.NumGoroutine(); n > before+10 {
+		t.Errorf("%d goroutines, before %d", n, before)
 	}
 }
 
