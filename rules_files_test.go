@@ -17,7 +17,8 @@ var (
 	longFiles = map[string]string{}
 	longFuncs = map[string]string{} // "file function"
 	inits     = map[string]string{
-		"cmd/snens/main.go": "pins the main thread before any goroutine runs: it must never be handed to code that restricts its thread and lets it die",
+		"cmd/snens/main.go":      "pins the main thread before any goroutine runs: it must never be handed to code that restricts its thread and lets it die",
+		"cmd/snens-priv/main.go": "pins the main thread before any goroutine runs: it must never be handed to code that changes its identity and lets it die",
 	}
 	sleepers = map[string]string{
 		"internal/cgroup/remove.go": "the kernel tells nobody when it has let go of the processes of a group; at most 200 ms in all",

@@ -51,6 +51,64 @@ func TestGeneratedLinkedPackages(t *testing.T) {
 	}
 }
 
+// rootSide is all that may be linked into the program that runs as root, besides
+// the standard library. A new line here is a question to ask: is it needed by
+// what judges, asks, runs or records?
+var rootSide = []string{
+	"snens/cmd/snens-priv",
+	"snens/broker", "snens/broker/action", "snens/broker/execute", "snens/broker/policy", "snens/broker/prepare",
+	"snens/approval/prompt", "snens/approval/queue", "snens/approval/store",
+	"snens/internal/accounts", "snens/internal/audit", "snens/internal/cgroup", "snens/internal/escape",
+	"snens/internal/fields", "snens/internal/peer", "snens/internal/rlimit", "snens/internal/safefile",
+	"snens/internal/sockets", "snens/internal/spawn", "snens/internal/spelling", "snens/internal/strictjson",
+	"snens/internal/tomlread", "snens/internal/wire",
+
+	"github.com/BurntSushi/toml", "github.com/BurntSushi/toml/internal",
+	"github.com/hashicorp/go-hclog",
+	"github.com/fatih/color", "github.com/mattn/go-colorable", "github.com/mattn/go-isatty", // hclog's
+	"golang.org/x/sys/unix",
+}
+
+// notForRoot are packages of the standard library that have no place there.
+var notForRoot = []string{"net/http", "net/rpc", "runtime/cgo", "plugin", "os/exec", "testing", "database/sql", "html/template", "text/template"}
+
+func TestTheRootProgramIsClosed(t *testing.T) {
+	linked := linkedPackages(t, "./cmd/snens-priv")
+	for _, pkg := range linked {
+		first, _, _ := strings.Cut(pkg, "/")
+		std := !strings.Contains(first, ".") && first != "snens"
+		switch {
+		case std && slices.ContainsFunc(notForRoot, func(p string) bool { return within(pkg, p) }):
+			t.Errorf("snens-priv links %s, which has no place in a program of root", pkg)
+		case !std && !slices.Contains(rootSide, pkg):
+			t.Errorf("snens-priv links %s; the list rootSide holds what may be", pkg)
+		}
+	}
+	for _, pkg := range rootSide {
+		if !slices.Contains(linked, pkg) {
+			t.Errorf("rootSide lists %s, which snens-priv does not link", pkg)
+		}
+	}
+}
+
+// serverSide is what only the root program may link: who can write a request
+// needs none of what judges, keeps and runs it.
+var serverSide = []string{
+	"snens/broker", "snens/broker/execute", "snens/broker/policy", "snens/broker/prepare",
+	"snens/approval", "snens/approval/queue", "snens/approval/store",
+	"snens/internal/sockets", "snens/internal/spawn",
+}
+
+func TestOnlyTheRootProgramServes(t *testing.T) {
+	for _, program := range []string{"snens", "snens-tools", "snens-audit"} {
+		for _, pkg := range linkedPackages(t, "./cmd/"+program) {
+			if slices.Contains(serverSide, pkg) {
+				t.Errorf("%s links %s, which belongs to the root program alone", program, pkg)
+			}
+		}
+	}
+}
+
 // costly are calls that take a tenth of a millisecond or more: too much for
 // every start of a program that may need their result once in a hundred runs.
 var costly = []string{"regexp.MustCompile", "regexp.MustCompilePOSIX", "template.Must", "crc32.MakeTable", "crc64.MakeTable", "time.LoadLocation"}
