@@ -2,40 +2,91 @@ package main
 
 import (
 	"context"
+	"os"
+	"os/signal"
+	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"snens/broker/client"
 )
 
 // privStop gives a request up when a signal asks for it: the first hangs up and
 // waits for the broker's word, a second INT does not wait. The command has a
-// session of its own, so what a terminal does to us does not reach it.
+// session of its own, so what a terminal does to us does not reach it; stopping
+// and continuing (TSTP, CONT) are the kernel's, for us alone.
+//
+// It is not the watch of snens call, because each signal that is watched costs
+// two switches of threads at the start and two at the end, and priv is short.
 type privStop struct {
-	*watch
-	cancel context.CancelFunc
-	conn   *client.Client
+	signals chan os.Signal
+	over    chan struct{}
+	loop    sync.WaitGroup
+	cancel  context.CancelFunc
+
+	mu   sync.Mutex
+	conn *client.Client // guarded by mu; what a second INT closes
 }
 
+// newPrivStop begins to watch. The context ends with the first signal. The
+// caller calls close.
 func newPrivStop() (context.Context, *privStop) {
-	w, ctx := newWatch()
-	ctx, cancel := context.WithCancel(ctx)
-	return ctx, &privStop{watch: w, cancel: cancel}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &privStop{signals: make(chan os.Signal, 4), over: make(chan struct{}), cancel: cancel}
+	signal.Notify(s.signals, endingSignals()...)
+	s.loop.Go(s.watch)
+	return ctx, s
 }
 
-// giveUp names the connection that a second INT ends.
+// endingSignals are those that ask for an end, without those that were ignored
+// when we were started (nohup, a background job).
+func endingSignals() []os.Signal {
+	wanted := []os.Signal{unix.SIGTERM}
+	for _, sig := range []unix.Signal{unix.SIGINT, unix.SIGHUP} {
+		if !ignored(sig) {
+			wanted = append(wanted, sig)
+		}
+	}
+	return wanted
+}
+
+func (s *privStop) watch() {
+	first := true
+	for {
+		select {
+		case <-s.over:
+			return
+		case sig := <-s.signals:
+			s.cancel()
+			if sig == unix.SIGINT && !first {
+				s.hangUp()
+			}
+			first = false
+		}
+	}
+}
+
+// hangUp waits for nobody.
+func (s *privStop) hangUp() {
+	s.mu.Lock()
+	conn := s.conn
+	s.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close()
+	}
+}
+
+// giveUp names the connection that a second INT closes.
 func (s *privStop) giveUp(c *client.Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.conn = c
-	s.runs(s)
 }
 
-// Stop, Kill, Suspend and Resume are what the watch does with its tree.
-func (s *privStop) Stop()    { s.cancel() }
-func (s *privStop) Kill()    { s.cancel(); _ = s.conn.Close() }
-func (s *privStop) Suspend() {}
-func (s *privStop) Resume()  {}
-
-func (s *privStop) runs(tree stopper) { s.watch.runs(tree, nil) }
-
+// close ends the watch. The signals have their usual effect again.
 func (s *privStop) close() {
-	s.watch.close()
+	signal.Stop(s.signals)
+	close(s.over)
+	s.loop.Wait()
 	s.cancel()
 }
