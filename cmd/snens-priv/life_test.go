@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -179,29 +178,4 @@ i_know = true
 	p.start()
 	gone(t, pid)
 	p.stop()
-}
-
-// idleLimit is the budget of the idle broker.
-const idleLimit = 20 << 10 // KiB
-
-func TestIdleMemory(t *testing.T) {
-	p := newRoot(t, policyText)
-	p.start()
-	out, _ := p.asker().begin(`{"rule":"hello","slots":{"who":["world"]}}`) // it has worked once
-	output(t, out)
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	must(t, err)
-	for l := range strings.Lines(string(text)) {
-		if name, value, _ := strings.Cut(l, ":"); name == "VmRSS" {
-			kib, err := strconv.Atoi(strings.Fields(value)[0])
-			must(t, err)
-			t.Logf("resident: %d KiB", kib)
-			if kib >= idleLimit {
-				t.Errorf("idle it takes %d KiB, more than %d", kib, idleLimit)
-			}
-			p.stop()
-			return
-		}
-	}
-	t.Error("/proc/PID/status has no VmRSS")
 }
