@@ -34,7 +34,7 @@ var layers = []layer{
 		theirs: "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term " + sys + " " + hclog,
 	},
 	{
-		pkg: "cmd/snens-tools/...", ours: "cmd/snens-tools/... " + leaves,
+		pkg: "cmd/snens-tools/...", ours: "broker/action broker/client cmd/snens-tools/... supervisor/config " + leaves,
 		theirs: sys + " github.com/rogpeppe/go-internal/diff",
 	},
 	{

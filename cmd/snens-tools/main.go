@@ -32,7 +32,10 @@ func commands() []command {
 		{"edit", editHelp, runEdit},
 		{"grep", grepHelp, runGrep},
 		{"logs", logsHelp, runLogs},
+		{"package", packageHelp, runPackage},
+		{"priv", privHelp, runPriv},
 		{"read", readHelp, runRead},
+		{"service", serviceHelp, runService},
 		{"sysinfo", sysinfoHelp, runSysinfo},
 		{"write", writeHelp, runWrite},
 	}

@@ -41,7 +41,7 @@ func TestDispatch(t *testing.T) {
 		want(t, 0, "1\tx\n", "", "", argv...)
 	}
 	want(t, 2, "", "snens-tools: called without a name (empty argv)\n", "")
-	want(t, 2, "", "snens-tools: no tool is called \"rm\"\nhint: tools: edit, grep, logs, read, sysinfo, write\n", "", "snens-tools", "rm", "-rf")
+	want(t, 2, "", "snens-tools: no tool is called \"rm\"\nhint: tools: edit, grep, logs, package, priv, read, service, sysinfo, write\n", "", "snens-tools", "rm", "-rf")
 	if status, out, errs := call("", "snens-tools"); status != 2 || out != "" || !strings.Contains(errs, "\nwrite — ") {
 		t.Errorf("without arguments: %d %q %q", status, out, errs)
 	}
@@ -53,7 +53,7 @@ func TestDispatch(t *testing.T) {
 // Each tool describes itself by the contract: the essence, then the usage,
 // both one line, and stdin is named exactly where it is read.
 func TestDescriptions(t *testing.T) {
-	readsStdin := []string{"edit", "write"}
+	readsStdin := []string{"edit", "priv", "write"}
 	if !slices.IsSorted(names()) {
 		t.Errorf("not sorted: %q", names())
 	}

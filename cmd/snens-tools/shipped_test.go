@@ -178,6 +178,9 @@ func TestExamplesAreUnderstood(t *testing.T) {
 		"grep":    func(a []string) error { _, err := parseGrep(a); return err },
 		"sysinfo": func(a []string) error { _, err := parseSysinfo(a); return err },
 		"logs":    func(a []string) error { _, err := parseLogs(a); return err },
+		"package": func(a []string) error { _, err := parsePackage(a); return err },
+		"priv":    func(a []string) error { _, err := parsePriv(a); return err },
+		"service": func(a []string) error { _, err := parseService(a); return err },
 	}
 	for _, name := range names() {
 		if !slices.Contains(shipped(t), name) || parsers[name] == nil {
