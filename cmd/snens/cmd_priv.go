@@ -212,8 +212,8 @@ func (a *app) privStreams(ctx context.Context, q *client.Request, o *privOptions
 		return nil
 	}
 	q.Files = [3]*os.File{a.stdin, a.stdout, a.stderr}
-	if o.stdin {
-		q.Files[0] = nil
+	if o.stdin || background(a.stdin) {
+		q.Files[0] = nil // job control does not reach whoever reads it at the broker's
 	}
 	if a.json {
 		q.Files[1] = a.stderr
