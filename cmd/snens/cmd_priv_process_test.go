@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -112,6 +113,35 @@ func TestPrivInATool(t *testing.T) {
 		status, stdout, stderr := b.run("", args...)
 		if status != 0 || !strings.Contains(stdout, "privileged") || !strings.Contains(stdout, "status 6 "+socket) {
 			t.Errorf("%q: %d, %q, %q", args, status, stdout, stderr)
+		}
+	}
+}
+
+// In the background of a terminal the command's stdin is empty: nothing would
+// stop it from taking what is typed for the shell.
+func TestPrivInTheBackgroundReadsNothing(t *testing.T) {
+	kinds := make(chan bool, 2)
+	socket := fakeBroker(t, func(c *wire.Conn, q wire.Request) {
+		files := takes(t, c, q)
+		_, err := unix.IoctlGetTermios(files.FD(0), unix.TCGETS)
+		kinds <- err == nil
+		files.Close()
+		r := action.Result{ID: someID, State: action.Exited, Reason: action.ReasonExited}
+		_ = c.Reply(q.ID, r.Value())
+	})
+	b := newBench(t)
+	b.env = append(b.env, "SNENS_PRIV="+socket)
+	snens := b.snens("priv", "--user", "web")
+	for script, want := range map[string]bool{"\"$@\"": true, "set -m\n\"$@\" &\nwait $!": false} {
+		cmd := exec.Command("bash", append([]string{"-c", script + "\necho \"ended $?\"", "bash"}, snens.Args...)...)
+		cmd.Env, cmd.Dir = snens.Env, snens.Dir
+		terminal := startInTerminal(t, cmd)
+		if shown := readUntil(t, terminal, "ended "); strings.Contains(shown, "snens:") {
+			t.Errorf("the terminal shows:\n%s", shown)
+		}
+		_ = cmd.Wait()
+		if got := <-kinds; got != want {
+			t.Errorf("%q: the stdin is a terminal: %v, want %v", script, got, want)
 		}
 	}
 }
