@@ -11,6 +11,7 @@ import (
 
 	"snens/broker"
 	"snens/broker/action"
+	"snens/internal/sockets"
 	"snens/internal/testneed"
 )
 
@@ -136,5 +137,22 @@ func TestIdentityIsTheConnections(t *testing.T) {
 		if s := w.ids()[0]; s.Peer.UID != 0 || s.Seen.Exe == "" {
 			t.Errorf("%+v", s)
 		}
+	}
+}
+
+// Who has no place is told so, and counted.
+func TestWhoFindsNoPlace(t *testing.T) {
+	w := newWorld(t, func(_ *world, o *broker.Options) { o.Gate = sockets.NewGate(sockets.Limits{PerUID: 1, Total: 1}) })
+	c := w.dial()
+	uc, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: w.path, Net: "unix"})
+	must(t, err)
+	defer uc.Close()
+	got, err := bufio.NewReader(uc).ReadString('\n')
+	if want := `{"id":null,"error":{"code":"busy","message":"` + action.ReasonBusy.Text() + `"}}` + "\n"; err != nil || got != want {
+		t.Errorf("told %s, %v", got, err)
+	}
+	says(t, c.ask("list", `{}`), `{"count":0}`)
+	if n := w.counted(action.ReasonBusy); n != 1 {
+		t.Errorf("counted %d", n)
 	}
 }
