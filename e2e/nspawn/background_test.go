@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -89,7 +90,7 @@ func (r *running) until(pattern string) []string {
 	re := regexp.MustCompile(pattern)
 	ended := false
 	for {
-		text, more := r.out.look()
+		text, more := r.look()
 		if found := re.FindStringSubmatch(text); found != nil {
 			return found
 		}
@@ -108,5 +109,17 @@ func (r *running) until(pattern string) []string {
 func (r *running) wait() (string, int) {
 	r.t.Helper()
 	<-r.ended
-	return r.out.String(), r.status
+	return r.text(), r.status
+}
+
+// text is what was printed so far, with plain ends of lines (a terminal has
+// others).
+func (r *running) text() string {
+	text, _ := r.look()
+	return text
+}
+
+func (r *running) look() (string, <-chan struct{}) {
+	text, more := r.out.look()
+	return strings.ReplaceAll(text, "\r\n", "\n"), more
 }

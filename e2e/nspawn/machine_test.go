@@ -23,30 +23,33 @@ import (
 
 const (
 	bootLimit = 60 * time.Second // two seconds, as a rule
-	stepLimit = 60 * time.Second // of one command inside
+	stepLimit = 40 * time.Second // of one command inside
 	downLimit = 20 * time.Second
 )
 
 // start is run in a mount namespace of the machine's own. The words after it:
-// the folder to mount on, the lower layers. Its standard input is a pipe of the
+// the folder to mount on, the lower layers, options of nspawn. Its standard input is a pipe of the
 // test's: when the test dies, whatever the way, the pipe ends and the machine
 // with it.
 const start = `
 set -eu
 at=$1 lower=$2
+shift 2
 # nspawn keeps things in /run, and would register what it does there.
 mount -t tmpfs -o mode=0755 tmpfs /run
 # One hierarchy, as Debian has it, also where the host has several.
 [ "$(stat -f -c %T /sys/fs/cgroup)" = cgroup2fs ] || mount -t cgroup2 cgroup2 /sys/fs/cgroup
+group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
 mount -t tmpfs -o mode=0755 tmpfs "$at"
 mkdir "$at/upper" "$at/work" "$at/root"
 mount -t overlay -o "lowerdir=$lower,upperdir=$at/upper,workdir=$at/work" overlay "$at/root"
 cat <&0 >/dev/null &
 systemd-nspawn --quiet --boot --directory="$at/root" --machine=machine --hostname=machine \
 	--register=no --keep-unit --private-network --link-journal=no --resolv-conf=off --timezone=off \
-	--notify-ready=yes --console=pipe </dev/null &
+	--notify-ready=yes --console=pipe "$@" </dev/null &
 wait -n || true
-kill -KILL $(jobs -p)
+# The machine's processes outlive nspawn; nobody outlives the group, we neither.
+echo 1 >"$group/cgroup.kill"
 `
 
 // machine is a booted Debian.
@@ -57,8 +60,29 @@ type machine struct {
 
 var machines atomic.Uint64
 
-// boot starts a fresh machine and waits until it has started everything.
+// boot starts a fresh machine, with everything installed, and waits until it has
+// started.
 func boot(t *testing.T) *machine {
+	t.Helper()
+	return bootWith(t, func(base string) ([]string, error) {
+		top, err := staged()
+		return []string{top + ":" + base}, err
+	})
+}
+
+// bootBare starts a machine with nothing installed. The checkout, built, is in
+// /usr/src/snens, read-only.
+func bootBare(t *testing.T) *machine {
+	t.Helper()
+	return bootWith(t, func(base string) ([]string, error) {
+		from, err := source()
+		return []string{base, "--bind-ro=" + from + ":/usr/src/snens"}, err
+	})
+}
+
+// bootWith starts a machine; parts gives its lower layers and further options of
+// nspawn.
+func bootWith(t *testing.T, parts func(base string) ([]string, error)) *machine {
 	t.Helper()
 	testneed.Root(t)
 	for program, pkg := range map[string]string{"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container", "unshare": "util-linux", "nsenter": "util-linux", "make": "make"} {
@@ -67,7 +91,7 @@ func boot(t *testing.T) *machine {
 	testneed.CgroupV2(t)
 	base, err := tree()
 	must(t, err)
-	top, err := staged()
+	words, err := parts(base)
 	must(t, err)
 	groups, err := cgroup.Detect()
 	must(t, err)
@@ -86,7 +110,7 @@ func boot(t *testing.T) *machine {
 	must(t, err)
 	defer console.Close()
 
-	cmd := exec.Command("bash", "-c", start, "bash", at, top+":"+base)
+	cmd := exec.Command("bash", append([]string{"-c", start, "bash", at}, words...)...)
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "NOTIFY_SOCKET=" + notify.LocalAddr().String(), "LC_ALL=C"}
 	cmd.Stdout, cmd.Stderr = console, console
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, UseCgroupFD: true, CgroupFD: group.FD(), Setsid: true}
@@ -170,6 +194,10 @@ func (m *machine) inside(ctx context.Context, user, script string, options ...st
 	}
 	args = append(append(args, options...), "bash", "-c", script)
 	cmd := exec.CommandContext(ctx, "nsenter", args...)
+	// nsenter has a child in the machine, and the child has our pipes.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TERM=dumb", "LC_ALL=C"}
 	return cmd
 }

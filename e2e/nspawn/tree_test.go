@@ -16,10 +16,11 @@ import (
 
 const (
 	suite = "bookworm" // Debian 12
-	// packages are what a booted tree needs; --variant=minbase brings the rest.
-	packages = "systemd,systemd-sysv,dbus"
+	// packages are what a booted tree needs, and make, to install with;
+	// --variant=minbase brings the rest.
+	packages = "systemd,systemd-sysv,dbus,make"
 	// recipe is part of the tree's name: change it with what makes the tree.
-	recipe = "1"
+	recipe = "2"
 	// buildLimit bounds debootstrap: a minute of work and 60 MB to fetch.
 	buildLimit = 8 * time.Minute
 )
