@@ -27,7 +27,7 @@ func (m *machine) filters(pid string) string {
 // reaches it. What is compared with is a plain service of the same machine.
 func TestActionsAreNotConfined(t *testing.T) {
 	t.Parallel()
-	m := installed(t, policy)
+	m := installed(t, rules)
 	m.root("systemctl start snens-priv")
 	got := m.as("agent", "snens priv inside")
 	// systemd lets services ignore SIGPIPE; for the broker that is switched off.

@@ -14,8 +14,8 @@ Description=A web server, for a test
 ExecStart=/usr/bin/sleep infinity
 `
 
-// policy has what the tests of this file ask for.
-const policy = `
+// rules are what the tests of this file ask for.
+const rules = `
 [[rule]]
 id       = "restart-web"
 decision = "ask"
@@ -49,7 +49,7 @@ while :; do sleep 600; done
 
 // installed boots a machine on which an administrator has done what make install
 // asks for, and written the policy.
-func installed(t *testing.T, policy string) *machine {
+func installed(t *testing.T, rules string) *machine {
 	t.Helper()
 	m := boot(t)
 	m.root("systemd-sysusers && systemctl daemon-reload")
@@ -57,7 +57,7 @@ func installed(t *testing.T, policy string) *machine {
 	m.write("/etc/systemd/system/nginx.service", webUnit, 0o644)
 	m.write("/usr/local/sbin/doze", doze, 0o755)
 	m.write("/usr/local/sbin/inside", inside, 0o755)
-	m.write("/etc/snens/priv.d/test.toml", policy, 0o600)
+	m.write("/etc/snens/priv.d/test.toml", rules, 0o600)
 	return m
 }
 
@@ -112,7 +112,7 @@ drwxr-s--- root:adm /var/log/snens-priv
 // The sockets alone are enough: who asks first starts the broker, with both.
 func TestTheFirstRequestStartsTheBroker(t *testing.T) {
 	t.Parallel()
-	m := installed(t, policy)
+	m := installed(t, rules)
 	m.root("systemctl start snens-priv-request.socket snens-priv-approval.socket")
 	if got := m.property("ActiveState"); got != "inactive" {
 		t.Errorf("before the first request the broker is %s", got)
@@ -135,7 +135,7 @@ func TestTheFirstRequestStartsTheBroker(t *testing.T) {
 // A reload that fails is told by systemctl, and changes nothing.
 func TestReload(t *testing.T) {
 	t.Parallel()
-	m := installed(t, policy)
+	m := installed(t, rules)
 	m.root("systemctl start snens-priv")
 	pid := m.property("MainPID")
 	m.write("/etc/snens/priv.d/broken.toml", "[[rule]]\nid = 'x'\nalow = 1\n", 0o600)
@@ -172,7 +172,7 @@ func TestABrokenPolicyAtTheStart(t *testing.T) {
 	if journal := m.root("journalctl --no-pager --unit snens-priv.service --output cat"); !strings.Contains(journal, "test.toml:1:") {
 		t.Errorf("the journal:\n%s", journal)
 	}
-	m.write("/etc/snens/priv.d/test.toml", policy, 0o600)
+	m.write("/etc/snens/priv.d/test.toml", rules, 0o600)
 	if got := m.as("agent", "snens priv rules"); !strings.Contains(got, "restart-web") {
 		t.Errorf("got %q", got)
 	}
@@ -182,7 +182,7 @@ func TestABrokenPolicyAtTheStart(t *testing.T) {
 // runs; the sockets stay, so that nobody is refused meanwhile.
 func TestRestartWhileARequestWaits(t *testing.T) {
 	t.Parallel()
-	m := installed(t, policy)
+	m := installed(t, rules)
 	m.root("systemctl start snens-priv nginx")
 	before := m.root("systemctl show --value --property MainPID nginx")
 	asked := m.begin("agent", "snens priv --status-fd 1 restart-web unit=nginx.service")
@@ -207,7 +207,7 @@ func TestRestartWhileARequestWaits(t *testing.T) {
 // Nothing of an action outlives a stop of its broker.
 func TestStopLeavesNoProcess(t *testing.T) {
 	t.Parallel()
-	m := installed(t, policy)
+	m := installed(t, rules)
 	m.root("systemctl start snens-priv")
 	asked := m.begin("agent", "snens priv --status-fd 2 doze")
 	asked.until("dozing\n")
@@ -248,7 +248,7 @@ func (m *machine) sleepers() []string {
 // recorded as lost and is not run again.
 func TestTheBrokerIsKilled(t *testing.T) {
 	t.Parallel()
-	m := installed(t, policy)
+	m := installed(t, rules)
 	m.root("systemctl start snens-priv")
 	asked := m.begin("agent", "snens priv --status-fd 2 doze")
 	asked.until("dozing\n")
