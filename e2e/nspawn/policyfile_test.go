@@ -30,7 +30,7 @@ func TestTheInstalledPolicy(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(checkout + "/contrib/snens/priv.toml")
 	must(t, err)
-	db := accounts.Parse("root:x:0:0::/root:/bin/sh\nagent:x:1000:1000::/:/bin/sh\nann:x:1001:1001::/:/bin/sh\n", "snens:x:990:agent\nsnens-approve:x:991:ann\n")
+	db := accounts.Parse("root:x:0:0::/root:/bin/sh\nagent:x:1003:1003::/:/bin/sh\nann:x:1000:1000::/:/bin/sh\n", "snens:x:990:agent\nsnens-approve:x:991:ann\n")
 	load := func(text string) *policy.Policy {
 		t.Helper()
 		p, err := policy.Parse([]policy.File{{Path: "priv.toml", Text: text}}, policy.Host{Accounts: policy.FromDB(db), Files: anyFiles{}}, policy.Options{})
