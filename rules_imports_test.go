@@ -92,8 +92,10 @@ var layers = []layer{
 	{pkg: "internal/dev/testrun"},
 	{pkg: "internal/dev/bench", ours: "supervisor/... session " + leaves, theirs: sys},
 	{pkg: "internal/manual", theirs: "github.com/spf13/cobra github.com/spf13/pflag"},
+	{pkg: "docs"},
 	{pkg: "e2e"},
 	{pkg: "e2e/nspawn"},
+	{pkg: "examples"},
 }
 
 // impure are the packages whose import would bring the outside world into the
