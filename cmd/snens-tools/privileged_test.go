@@ -229,3 +229,21 @@ func TestClassesOfRefusals(t *testing.T) {
 		}
 	}
 }
+
+// Whatever slots are read are lists of words under names that were sent.
+func FuzzParseSlots(f *testing.F) {
+	for _, s := range []string{`{}`, `{"a":"b"}`, `{"a":["b","c"],"n":3}`, `{"a":null}`, `{"a":{}}`, `[]`, `{"a":[1,true]}`, `{"a":1e99}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		slots, err := parseSlots(s)
+		if err != nil && slots != nil {
+			t.Errorf("%q gives %v and %v", s, slots, err)
+		}
+		for name, words := range slots {
+			if words == nil {
+				t.Errorf("%q: slot %q is nil", s, name)
+			}
+		}
+	})
+}
