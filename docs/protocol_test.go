@@ -371,3 +371,21 @@ func TestReasonsOfThePage(t *testing.T) {
 		}
 	}
 }
+
+// The limits are those of the code.
+func TestLimitsOfThePage(t *testing.T) {
+	page := readPage(t)
+	thousands := func(n int) string { return fmt.Sprintf("%d,%03d", n/1000, n%1000) }
+	for _, want := range []string{
+		"| the review text | " + thousands(action.MaxText) + " bytes |",
+		"| one argument, variable or opened path | " + thousands(action.MaxArgument) + " bytes |",
+		fmt.Sprintf("| arguments; variables of the command | %d |", action.MaxItems),
+		fmt.Sprintf("| claims: `session`, `tool` | %d bytes each |", action.MaxClaim),
+		fmt.Sprintf("| claims: `reason` | %d bytes |", action.MaxReason),
+		fmt.Sprintf("| a `ttl` | %g h |", action.MaxDuration.Hours()),
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %s", want)
+		}
+	}
+}
