@@ -241,7 +241,7 @@ func (m *machine) write(path, text string, mode os.FileMode) {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), stepLimit)
 	defer cancel()
-	cmd := m.inside(ctx, "root", fmt.Sprintf("umask 077 && cat >%[1]s && chmod %[2]o %[1]s", path, mode), "--pipe")
+	cmd := m.inside(ctx, "root", fmt.Sprintf("umask 022 && mkdir -p %[3]s && umask 077 && cat >%[1]s && chmod %[2]o %[1]s", path, mode, filepath.Dir(path)), "--pipe")
 	cmd.Stdin = strings.NewReader(text)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		m.t.Fatalf("cannot write %s: %v\n%s", path, err, out)

@@ -37,7 +37,6 @@ func follow(t *testing.T, m *machine, page string) {
 			if mode == 0 {
 				t.Fatalf("%s:%d: no file is made of a block of the kind %q", page, b.line, b.kind)
 			}
-			m.root("mkdir -p $(dirname " + b.info[0] + ")")
 			m.write(b.info[0], strings.Join(b.lines, "\n")+"\n", mode)
 		case b.kind == "console":
 			ran++
