@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 
 	"snens/cmd/snens-tools/internal/visible"
 )
@@ -26,13 +27,15 @@ const (
 // ErrNone says that nothing fits.
 var ErrNone = errors.New("there is no such package")
 
-var name = regexp.MustCompile(`^[a-z0-9][a-z0-9.+-]+(:[a-z0-9]+)?$`)
+// name is compiled when it is needed: this program is started for every call of
+// every tool.
+var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9.+-]+(:[a-z0-9]+)?$`) })
 
 // CheckName refuses what apt would not take for the name of one package: options,
 // files, versions, and "name-", by which apt-get removes what it was to install.
 func CheckName(s string) error {
 	switch {
-	case !name.MatchString(s) || len(s) > 128:
+	case !name().MatchString(s) || len(s) > 128:
 		return fmt.Errorf("%q is no name of a package", s)
 	case strings.HasSuffix(s, "-") || strings.Contains(s, "-:"):
 		return fmt.Errorf("%q ends with a dash, by which apt-get would remove it", s)

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"snens/cmd/snens-tools/internal/visible"
@@ -29,13 +30,14 @@ var suffixes = []string{
 }
 
 // name is what a unit's name may hold. It cannot begin with a dash, which
-// systemctl would take for an option, and has no glob.
-var name = regexp.MustCompile(`^[A-Za-z0-9_.:@\\][A-Za-z0-9_.:@\\-]*$`)
+// systemctl would take for an option, and has no glob. It is compiled when it is
+// needed: this program is started for every call of every tool.
+var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.:@\\][A-Za-z0-9_.:@\\-]*$`) })
 
 // FullName checks a unit's name and adds .service, as systemctl would, where no
 // kind of unit is named: policies are about full names.
 func FullName(s string) (string, error) {
-	if !name.MatchString(s) || len(s) > 255 {
+	if !name().MatchString(s) || len(s) > 255 {
 		return "", fmt.Errorf("must be the name of one unit such as nginx.service, not %q", s)
 	}
 	if i := strings.LastIndexByte(s, '.'); i < 0 || !slices.Contains(suffixes, s[i+1:]) {
