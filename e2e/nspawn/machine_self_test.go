@@ -22,7 +22,11 @@ func TestMachine(t *testing.T) {
 		if o := m.shell("agent", "echo one; echo two >&2; exit 3"); o.stdout != "one\n" || o.stderr != "two\n" || o.status != 3 {
 			t.Errorf("got %+v", o)
 		}
-		if got := m.root("ls /etc/snens /run/systemd/nspawn 2>/dev/null; ip link 2>/dev/null | grep -c ' UP '; true"); strings.Contains(got, "propagate") {
+		if got := m.root("sed '1,2d; s/:.*//' /proc/net/dev"); strings.TrimSpace(got) != "lo" {
+			t.Errorf("the machine has the network devices %q", got)
+		}
+		m.write("/etc/snens/priv.d/x.toml", "# x\n", 0o640)
+		if got := m.root("stat -c '%a %U' /etc/snens/priv.d/x.toml; cat /etc/snens/priv.d/x.toml"); got != "640 root\n# x\n" {
 			t.Errorf("got %q", got)
 		}
 	})
