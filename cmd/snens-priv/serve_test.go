@@ -27,65 +27,19 @@ func TestAllowRuns(t *testing.T) {
 	}
 }
 
-// Nothing runs before a person said yes, and then once.
-func TestAskedRunsOnce(t *testing.T) {
-	p := newRoot(t, policyText)
-	p.start()
-	asker, approver := p.asker(), p.approver()
-	out, pending := asker.begin(`{"argv":["/usr/bin/id","-u"]}`)
-	if field(pending, "state") != "pending" {
-		t.Fatalf("not asked: %s", pending.JSON())
-	}
-	approver.send("list", `{}`)
-	v, more := approver.next()
-	if listed := v.Get("pending"); !more || listed == nil || field(*listed, "id") != field(pending, "id") {
-		t.Fatalf("the approver sees %s", v.JSON())
-	}
-	if v, more = approver.next(); more || field(v, "count") != "1" {
-		t.Errorf("and then %s", v.JSON())
-	}
-	if got := approver.answer(pending, "approve"); got != "approved" {
-		t.Fatalf("the answer brought it to %s", got)
-	}
-	if got := approver.answer(pending, "approve"); !strings.HasPrefix(got, "error ") {
-		t.Errorf("a second answer brought it to %s", got)
-	}
-	v, _ = asker.next()
-	if ended(v) != "exited exited" || output(t, out) != "0\n" {
-		t.Errorf("it ended %s", v.JSON())
-	}
-	p.stop()
-	if got := p.kinds(field(pending, "id")); got != "received decided pending vote approved spent started exited" &&
-		got != "received decided pending vote approved spent started exited vote_refused" &&
-		!strings.Contains(got, "vote_refused") {
-		t.Errorf("records: %s", got)
-	}
-	if n := strings.Count(p.kinds(field(pending, "id")), "started"); n != 1 {
-		t.Errorf("it ran %d times", n)
-	}
-}
-
 func TestDeniedDoesNotRun(t *testing.T) {
 	p := newRoot(t, policyText)
 	p.start()
-	asker, approver := p.asker(), p.approver()
-	out, pending := asker.begin(`{"rule":"whoami"}`)
-	if got := approver.answer(pending, "deny"); got != "denied" {
-		t.Fatalf("the answer brought it to %s", got)
-	}
-	if v, _ := asker.next(); ended(v) != "denied approver_denied" || output(t, out) != "" {
-		t.Errorf("it ended %s", v.JSON())
-	}
+	asker := p.asker()
 	for params, want := range map[string]string{
-		`{"rule":"whoami"}`:                        "cooling_down",
-		`{"argv":["/usr/bin/cat","/etc/shadow"]}`:  "rule_denies",
-		`{"argv":["/usr/bin/rm","-rf","/"]}`:       "denied",
-		`{"rule":"hello","slots":{"who":["-n"]}}`:  "denied",
-		`{"argv":[]}`:                              "bad_request",
-		`{"argv":[""]}`:                            "bad_request",
-		`{"argv":null}`:                            "bad_request",
-		`{}`:                                       "bad_request",
-		`{"rule":"hello","approver":"root"}`:       "bad_request",
+		`{"argv":["/usr/bin/cat","/etc/shadow"]}`: "rule_denies",
+		`{"argv":["/usr/bin/rm","-rf","/"]}`:      "denied",
+		`{"rule":"hello","slots":{"who":["-n"]}}`: "denied",
+		`{"argv":[]}`:                        "bad_request",
+		`{"argv":[""]}`:                      "bad_request",
+		`{"argv":null}`:                      "bad_request",
+		`{}`:                                 "bad_request",
+		`{"rule":"hello","approver":"root"}`: "bad_request",
 		`{"rule":"whoami","run_as":{"user":"me"}}`: "bad_request",
 	} {
 		if got := asker.code("run", params); got != want {
@@ -95,20 +49,17 @@ func TestDeniedDoesNotRun(t *testing.T) {
 	p.stop()
 }
 
-// Whoever is named nowhere learns nothing, on either socket, and the asker is no
-// approver.
+// Whoever is named nowhere learns nothing, and the sockets are no wider than they
+// should be.
 func TestStrangersLearnNothing(t *testing.T) {
 	p := newRoot(t, policyText)
 	p.start()
-	_, pending := p.asker().begin(`{"rule":"whoami"}`)
 	for _, c := range []struct {
 		socket   string
 		uid, gid int
 		methods  []string
 	}{
 		{"request", uidStranger, gidAskers, []string{"rules", "list", "status", "reload", "no_such_method"}},
-		{"approval", uidStranger, gidApprove, []string{"list", "watch", "no_such_method"}},
-		{"approval", uidAsker, gidApprove, []string{"list", "watch"}},
 		{"request", uidAsker, gidAskers, []string{"status", "reload"}},
 	} {
 		client := p.dial(c.socket, c.uid, c.gid)
@@ -117,10 +68,6 @@ func TestStrangersLearnNothing(t *testing.T) {
 				t.Errorf("uid %d, %s on the %s socket: %s", c.uid, m, c.socket, got)
 			}
 		}
-	}
-	self := p.dial("approval", uidAsker, gidApprove)
-	if got := self.answer(pending, "approve"); got != "error denied" {
-		t.Errorf("the asker's own answer brought it to %s", got)
 	}
 	// Without the socket's group there is not even a connection.
 	for _, socket := range []string{"request", "approval"} {

@@ -59,7 +59,7 @@ func TestPassedSockets(t *testing.T) {
 	// They are systemd's: they stay, and the next one takes over.
 	p.launch(args, wrap...)
 	p.until("READY=1")
-	if got := p.approver().code("list", `{}`); !strings.HasPrefix(got, "no error") {
+	if got := p.asker().code("list", `{}`); !strings.HasPrefix(got, "no error") {
 		t.Errorf("after a restart: %s", got)
 	}
 	p.stop()
