@@ -28,10 +28,18 @@ type waiting struct {
 // is ended with the test.
 func follow(t *testing.T, m *machine, page string) {
 	t.Helper()
+	followTo(t, m, page, func(*block) bool { return false })
+}
+
+// followTo does so up to the first block for which end is true.
+func followTo(t *testing.T, m *machine, page string, end func(*block) bool) {
+	t.Helper()
 	r := &reader{m: m, page: page, words: bindings{}, status: map[string]int{}, waiting: map[string]*waiting{}}
 	ran := 0
 	for _, b := range readBlocks(t, page) {
 		switch {
+		case end(&b):
+			return
 		case len(b.info) == 1 && strings.HasPrefix(b.info[0], "/"):
 			mode := map[string]os.FileMode{"sh": 0o755, "toml": 0o644}[b.kind]
 			if mode == 0 {
