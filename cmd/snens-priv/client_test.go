@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"runtime"
@@ -87,8 +86,7 @@ func greet(t *testing.T, uc *net.UnixConn) *client {
 	return &client{t: t, Conn: conn, socket: uc}
 }
 
-func (p *process) asker() *client    { return p.dial("request", uidAsker, gidAskers) }
-func (p *process) approver() *client { return p.dial("approval", uidApprover, gidApprove) }
+func (p *process) asker() *client { return p.dial("request", uidAsker, gidAskers) }
 
 // send sends a request, the parameters as JSON.
 func (c *client) send(method, params string) {
@@ -181,15 +179,4 @@ func output(t *testing.T, r *os.File) string {
 			return b.String()
 		}
 	}
-}
-
-// answer gives an approver's answer to a pending request and returns the state.
-func (c *client) answer(pending strictjson.Value, decision string) string {
-	c.t.Helper()
-	lifespan := ""
-	if decision == "approve" {
-		lifespan = `,"lifespan":"once"`
-	}
-	v := c.call("answer", fmt.Sprintf(`{"request":%q,"decision":%q,"digest":%q%s}`, field(pending, "id"), decision, field(pending, "digest"), lifespan))
-	return field(v, "state")
 }

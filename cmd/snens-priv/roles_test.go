@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
 	"syscall"
 	"testing"
@@ -24,6 +23,8 @@ func play(role string, args []string) int {
 		err = impostor(args[0])
 	case "approve":
 		err = approveAs(args[0], args[1], args[2], args[3])
+	case "connect":
+		err = connectAndWait(args[0])
 	default:
 		err = fmt.Errorf("no role is called %q", role)
 	}
@@ -70,6 +71,17 @@ func impostor(socket string) error {
 	}
 }
 
+// connectAndWait connects and stays until the other side ends that.
+func connectAndWait(socket string) error {
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, _ = c.Read(make([]byte, 1))
+	return nil
+}
+
 // approveAs approves and prints the state that it came to, or the error's code.
 func approveAs(socket, user, id, digest string) error {
 	uid, err := strconv.Atoi(user)
@@ -111,22 +123,6 @@ func approveAs(socket, user, id, digest string) error {
 		fmt.Println(field(r.Result, "state"))
 	}
 	return nil
-}
-
-// approveBy runs approveAs in a process of its own, with a terminal or without.
-func (p *process) approveBy(terminal bool, env []string, pending strictjson.Value) string {
-	p.t.Helper()
-	cmd := exec.Command(os.Args[0], p.path("run/approval.sock"), fmt.Sprint(p.cred.Uid), field(pending, "id"), field(pending, "digest"))
-	cmd.Env = append([]string{roleName + "=approve", "PATH=/usr/bin"}, env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Stderr = os.Stderr
-	if terminal {
-		cmd.Stdin = openTerminal(p.t)
-		cmd.SysProcAttr.Setctty = true
-	}
-	out, err := cmd.Output()
-	must(p.t, err)
-	return string(out)
 }
 
 // openTerminal gives the inner end of a terminal of its own.
