@@ -62,7 +62,7 @@ var layers = []layer{
 	{pkg: "supervisor/tool", pure: true},
 
 	{pkg: "broker/client", ours: "broker/action internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
-	{pkg: "broker", ours: "approval/prompt broker/action broker/execute broker/policy broker/prepare internal/audit internal/fields internal/peer internal/sockets internal/strictjson internal/wire"},
+	{pkg: "broker", ours: "approval/prompt broker/action broker/execute broker/policy broker/prepare internal/audit internal/escape internal/fields internal/peer internal/sockets internal/strictjson internal/wire"},
 	{pkg: "broker/action", ours: "internal/escape internal/fields internal/strictjson", pure: true},
 	{pkg: "broker/execute", ours: "broker/action internal/cgroup internal/spawn internal/wire", theirs: sys},
 	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/safefile internal/tomlread", theirs: sys},

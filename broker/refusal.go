@@ -9,6 +9,7 @@ import (
 	"snens/broker/action"
 	"snens/broker/execute"
 	"snens/broker/prepare"
+	"snens/internal/escape"
 	"snens/internal/fields"
 	"snens/internal/strictjson"
 	"snens/internal/wire"
@@ -82,6 +83,8 @@ func refused(ctx context.Context, err error) *refusal {
 		return &refusal{reason: why, id: id}
 	case errors.Is(err, execute.ErrBusy):
 		return &refusal{reason: action.ReasonBusy}
+	case errors.Is(err, execute.ErrDescriptors):
+		return &refusal{reason: action.ReasonBadDescriptors, why: escape.Line(err.Error())}
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return &refusal{reason: action.ReasonShutdown}
 	}

@@ -62,6 +62,7 @@ func TestRefusedAfterTheRecords(t *testing.T) {
 		last   string
 	}{
 		"no room to keep": {func(w *world) { w.keepFails = fmt.Errorf("x: %w", execute.ErrBusy) }, action.ReasonBusy, "busy", "record denied"},
+		"a file of FUSE":  {func(w *world) { w.keepFails = fmt.Errorf("x: %w: not these", execute.ErrDescriptors) }, action.ReasonBadDescriptors, "bad_descriptors", "record denied"},
 		"cannot keep":     {func(w *world) { w.keepFails = errors.New("x") }, action.ReasonInternal, "internal", "record denied"},
 		"taken meanwhile": {func(w *world) { w.submits = refused{why: action.ReasonDuplicate} }, action.ReasonDuplicate, "duplicate", "record denied"},
 	} {
