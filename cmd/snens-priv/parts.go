@@ -38,7 +38,7 @@ func (d *daemon) openExecutor(a *app, install action.InstallID) (err error) {
 	d.maker = prepare.New(prepare.Options{
 		Policy: d.holder.Current, Opener: opener, Install: install,
 		UserMode: d.setup.user, Owner: owner,
-		Discard: func(uid action.UID, f *os.File) { d.closer.Later(uint32(uid), func() { _ = f.Close() }) },
+		Discard: func(uid action.UID, f *os.File) { d.closer.AtOnce(uint32(uid), func() { _ = f.Close() }) },
 	})
 	d.executor, err = execute.New(execute.Options{
 		Opener: opener, Runner: start, Groups: d.tree, Closer: d.closer,
