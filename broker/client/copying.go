@@ -7,13 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// copying is one pipe between the command and a socket of ours. The socket's
-// description is shared with others, so its mode is left alone: every call says
-// for itself that it does not wait.
+// copying is one pipe between the command and a socket or a file of ours. Its
+// description is shared with others, so its mode is left alone: every call to a
+// socket says for itself that it does not wait. A plain file is waited for.
 type copying struct {
 	in          bool // from the socket to the command
-	socket      int
-	pipe        int // our end; does not block
+	end         int  // the socket or the file
+	plain       bool // it is a file
+	pipe        int  // our end; does not block
 	ended, quit *bell
 
 	closing sync.Once
@@ -46,20 +47,37 @@ func (c *copying) run() {
 			}
 		case err != nil || n == 0:
 			return
-		case !c.toSocket(buf[:n]):
+		case !c.toEnd(buf[:n]):
 			return
 		}
 	}
 }
 
-// toSocket is false when nobody reads it any more.
-func (c *copying) toSocket(p []byte) bool {
+// write writes to our socket or file.
+func (c *copying) write(p []byte) (int, error) {
+	if c.plain {
+		return unix.Write(c.end, p)
+	}
+	return unix.SendmsgN(c.end, p, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+}
+
+// read reads from our socket or file.
+func (c *copying) read(p []byte) (int, error) {
+	if c.plain {
+		return unix.Read(c.end, p)
+	}
+	n, _, err := unix.Recvfrom(c.end, p, unix.MSG_DONTWAIT)
+	return n, err
+}
+
+// toEnd is false when nobody reads it any more, or it takes no more.
+func (c *copying) toEnd(p []byte) bool {
 	for len(p) > 0 {
-		n, err := unix.SendmsgN(c.socket, p, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		n, err := c.write(p)
 		switch {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:
-			if c.quit.rung() || !wait(c.socket, unix.POLLOUT, c.quit) {
+			if c.quit.rung() || !wait(c.end, unix.POLLOUT, c.quit) {
 				return false
 			}
 		case err != nil:
@@ -75,12 +93,12 @@ func (c *copying) runIn(buf []byte) {
 		if gone(c.pipe) {
 			return // nothing is taken that nobody reads
 		}
-		n, _, err := unix.Recvfrom(c.socket, buf, unix.MSG_DONTWAIT)
+		n, err := c.read(buf)
 		switch {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:
 			// The pipe is among them without an event: its reader may go.
-			if !waitBoth(c.socket, c.pipe, c.ended, c.quit) {
+			if !waitBoth(c.end, c.pipe, c.ended, c.quit) {
 				return
 			}
 		case err != nil || n == 0:

@@ -29,7 +29,9 @@
 //
 // The broker takes files, pipes and devices as the command's 0, 1 and 2. A socket
 // among Files is served by a pipe and copied here, in both directions; what the
-// command wrote is copied to its end before Run returns.
+// command wrote is copied to its end before Run returns. So is a file of a file
+// system that is a program (FUSE): of such a stdin more may be read than the
+// command reads, and Run waits for that file system, even when ctx has ended.
 //
 // A Client does one thing at a time. To cancel a request that another goroutine
 // waits for, end its ctx, or call Cancel on a connection of its own.

@@ -58,11 +58,13 @@ func (s *streams) add(slot int, files [3]*os.File) error {
 	}
 	err = wire.CheckStdio(slot, info)
 	switch {
+	case err == nil && info.Kind == wire.Regular && ofProgram(fd):
+		return s.addPipe(slot, fd, true)
 	case err == nil:
 		s.files = append(s.files, fd)
 		return nil
 	case info.Kind == wire.Socket && !info.PathOnly:
-		return s.addPipe(slot, fd)
+		return s.addPipe(slot, fd, false)
 	case slot == 0:
 		// nohup(1) gives a stdin that cannot be read.
 		return s.addNull(slot)
@@ -83,9 +85,9 @@ func (s *streams) addNull(slot int) error {
 	return nil
 }
 
-// addPipe puts a pipe between the command and a socket.
-func (s *streams) addPipe(slot, socket int) error {
-	if last := len(s.copies) - 1; slot == 2 && last >= 0 && !s.copies[last].in && sameFile(socket, s.copies[last].socket) {
+// addPipe puts a pipe between the command and a socket, or a plain file.
+func (s *streams) addPipe(slot, end int, plain bool) error {
+	if last := len(s.copies) - 1; slot == 2 && last >= 0 && !s.copies[last].in && sameFile(end, s.copies[last].end) {
 		// One pipe, so that what is written to both keeps its order.
 		s.files = append(s.files, s.files[1])
 		return nil
@@ -95,14 +97,14 @@ func (s *streams) addPipe(slot, socket int) error {
 	}
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
-		return fmt.Errorf("cannot make a pipe for a socket: %w", err)
+		return fmt.Errorf("cannot make a pipe for descriptor %d: %w", slot, err)
 	}
 	ours, theirs := p[0], p[1]
 	if slot == 0 {
 		ours, theirs = p[1], p[0]
 	}
 	s.files, s.own = append(s.files, theirs), append(s.own, theirs)
-	s.copies = append(s.copies, &copying{in: slot == 0, socket: socket, pipe: ours, ended: &s.ended, quit: &s.quit})
+	s.copies = append(s.copies, &copying{in: slot == 0, end: end, plain: plain, pipe: ours, ended: &s.ended, quit: &s.quit})
 	// The flag is of our end alone: the command gets a pipe that blocks.
 	return unix.SetNonblock(ours, true)
 }
@@ -172,4 +174,20 @@ func descriptor(f *os.File) (fd int, err error) {
 func sameFile(a, b int) bool {
 	var x, y unix.Stat_t
 	return unix.Fstat(a, &x) == nil && unix.Fstat(b, &y) == nil && x.Dev == y.Dev && x.Ino == y.Ino
+}
+
+// fuse is the f_type of a file system that is a program.
+const fuse = 0x65735546
+
+// ofProgram says whether the file system of a regular file is a program (FUSE),
+// which the broker refuses because it could hold it up. A file system that hangs
+// holds us up here, as it would any program that uses it. A test replaces it.
+var ofProgram = func(fd int) bool {
+	for {
+		var st unix.Statfs_t
+		err := unix.Fstatfs(fd, &st)
+		if err != unix.EINTR {
+			return err == nil && st.Type == fuse
+		}
+	}
 }
