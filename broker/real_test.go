@@ -124,7 +124,7 @@ func newWhole(t *testing.T) *whole {
 	kept, err := store.Open(filepath.Join(w.state, "requests"))
 	must(t, err)
 	maker := prepare.New(prepare.Options{Policy: func() *policy.Policy { return p }, Opener: opener, Install: action.InstallID{1}})
-	w.x, err = execute.New(execute.Options{Opener: opener, Runner: runner, Closer: closer, Why: queue.WhyEnded, Grace: 200 * time.Millisecond, Problem: problem})
+	w.x, err = execute.New(execute.Options{Opener: opener, Runner: runner, Closer: closer, Install: action.InstallID{1}, Why: queue.WhyEnded, Grace: 200 * time.Millisecond, Problem: problem})
 	must(t, err)
 	w.queue, err = queue.Open(t.Context(), queue.Options{Store: kept, Audit: queue.Log(w.log), Policy: wholePolicy{maker}, Runner: wholeRunner{w.x}, Problem: problem})
 	must(t, err)

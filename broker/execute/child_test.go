@@ -119,7 +119,7 @@ func TestChildIdentity(t *testing.T) {
 	text := <-out
 	for _, want := range []string{
 		"Umask: 0027", "Uid: 54321 54321 54321 54321", "Gid: 54322 54322 54322 54322", "Groups: 7 54323", "\n" + dir + "\n",
-		"/snens-priv-" + j.id.String() + "\n",
+		"/snens-" + w.GroupName(j.id) + "\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)

@@ -45,9 +45,10 @@
 //
 // # Where an action is
 //
-// Its control group is named after the request's id: Clear finds what an earlier
-// process left, and InAction sees from a peer's group that he is part of an
-// action, now or of an earlier process. A process with root's rights can leave
+// Its control group is named after the installation and the request's id: Clear
+// finds what an earlier process left, two brokers whose groups lie side by side
+// leave each other's alone, and InAction sees from a peer's group that he is part of an
+// action, of any broker, now or of an earlier process. A process with root's rights can leave
 // its group. Without control groups (the fallback) an action is its session and
 // what descends from it, which InSession can tell as long as it runs here, from
 // the moment after its exec on; after the death of this process nothing can be

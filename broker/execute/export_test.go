@@ -1,6 +1,9 @@
 package execute
 
-import "snens/internal/spawn"
+import (
+	"snens/broker/action"
+	"snens/internal/spawn"
+)
 
 // For tests of what this machine does not show.
 var (
@@ -8,6 +11,9 @@ var (
 	CheckSignals  = checkSignals
 	Crowded       = crowded
 )
+
+// GroupName is the name of the control group of a request, for package cgroup.
+func (x *Executor) GroupName(id action.RequestID) string { return x.groupName(id) }
 
 // EndingOf is the ending of a result.
 var EndingOf = func(r spawn.Result) Ending { return ending(r, 0) }

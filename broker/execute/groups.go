@@ -59,7 +59,7 @@ func (x *Executor) Clear(ctx context.Context, id action.RequestID) error {
 	if live {
 		return fail(errors.New("it runs here"))
 	}
-	g, err := cgroup.Open(filepath.Join(x.o.Groups.Parent(), groupPrefix+id.String()))
+	g, err := cgroup.Open(filepath.Join(x.o.Groups.Parent(), "snens-"+x.groupName(id)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -89,7 +89,8 @@ func (x *Executor) Clear(ctx context.Context, id action.RequestID) error {
 }
 
 // Leftovers are the requests whose control groups are there without a run of
-// ours: those of an earlier process, for Clear. In the fallback none are found.
+// ours: those of an earlier process of this installation, for Clear. In the
+// fallback none are found.
 func (x *Executor) Leftovers() ([]action.RequestID, error) {
 	if x.o.Groups == nil {
 		return nil, nil
@@ -102,7 +103,7 @@ func (x *Executor) Leftovers() ([]action.RequestID, error) {
 	defer x.mu.Unlock()
 	var ids []action.RequestID
 	for _, e := range entries {
-		if id, ok := groupName(e.Name()); ok && e.IsDir() && !x.ran[id] {
+		if mark, id, ok := parseGroup(e.Name()); ok && mark == x.mark && e.IsDir() && !x.ran[id] {
 			if _, live := x.live[id]; !live {
 				ids = append(ids, id)
 			}
@@ -117,7 +118,7 @@ func (x *Executor) Leftovers() ([]action.RequestID, error) {
 // shuts himself out.
 func InAction(group string) bool {
 	return slices.ContainsFunc(strings.Split(strings.TrimSuffix(group, " (deleted)"), "/"), func(name string) bool {
-		_, ok := groupName(name)
+		_, _, ok := parseGroup(name)
 		return ok
 	})
 }

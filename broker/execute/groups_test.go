@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,7 +21,7 @@ import (
 func TestClearEndsALeftoverTree(t *testing.T) {
 	w := groups(t)
 	id := w.id()
-	g, err := w.tree.New("priv-"+id.String(), cgroup.Limits{})
+	g, err := w.tree.New(w.GroupName(id), cgroup.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +105,45 @@ func TestClearLeavesARunOfOursAlone(t *testing.T) {
 	}
 }
 
+// A second broker beside the first, on the same host and in the same place for
+// groups, leaves what the first runs alone, and each sees the other's children.
+func TestAnotherBrokersActionIsLeftAlone(t *testing.T) {
+	first := groups(t)
+	second := newWorld(t, first.tree, func(o *execute.Options) { o.Install = action.InstallID{2} })
+	again := newWorld(t, first.tree, nil) // as after a crash of the first
+	j := first.sh("exec sleep 1000", nil)
+	ctx, leave := because(action.ReasonKilled)
+	defer leave()
+	got := make(chan execute.Ending, 1)
+	go func() { got <- j.run(ctx) }()
+	pid := <-j.started
+	if ids, err := second.Leftovers(); err != nil || slices.Contains(ids, j.id) {
+		t.Errorf("leftovers of another: %v, %v", ids, err)
+	}
+	if ids, err := again.Leftovers(); err != nil || !slices.Contains(ids, j.id) {
+		t.Errorf("leftovers of its own: %v, %v", ids, err)
+	}
+	if err := second.Clear(context.Background(), j.id); err != nil {
+		t.Error(err)
+	}
+	if !alive(strconv.Itoa(int(pid))) {
+		t.Error("the action was ended")
+	}
+	group, err := os.ReadFile("/proc/" + strconv.Itoa(int(pid)) + "/cgroup")
+	if err != nil || !strings.Contains(string(group), first.GroupName(j.id)) {
+		t.Fatalf("%s, %v", group, err)
+	}
+	if !execute.InAction("/" + "snens-" + first.GroupName(j.id)) {
+		t.Error("its group is not known")
+	}
+	leave()
+	if e := <-got; e.Reason != action.ReasonKilled {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestInAction(t *testing.T) {
-	id := action.RequestID{1, 2, 3}.String()
+	id := "0123456789abcdef-" + action.RequestID{1, 2, 3}.String()
 	for path, want := range map[string]bool{
 		"/snens-priv-" + id: true,
 		"/system.slice/snens-priv.service/snens-priv-" + id: true,
@@ -120,6 +158,9 @@ func TestInAction(t *testing.T) {
 		"/user.slice/snens-01ARZ3NDEKTSV4RRFFQ69G5FAV": false,
 		"/xsnens-priv-" + id:                           false,
 		"/snens-priv-" + id[1:]:                        false,
+		"/snens-priv-0" + id:                           false,
+		"/snens-priv-X" + id[1:]:                       false,
+		"/snens-priv-" + action.RequestID{1}.String():  false,
 	} {
 		if got := execute.InAction(path); got != want {
 			t.Errorf("%q: %t", path, got)

@@ -271,7 +271,7 @@ func keepMany() (kept int, err error) {
 		return 0, err
 	}
 	closer := wire.NewCloser()
-	x, err := execute.New(execute.Options{Opener: spawn.NewOpener(os.Geteuid()), Runner: runner, Closer: closer})
+	x, err := execute.New(execute.Options{Opener: spawn.NewOpener(os.Geteuid()), Runner: runner, Closer: closer, Install: action.InstallID{1}})
 	if err != nil {
 		return 0, err
 	}

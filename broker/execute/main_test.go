@@ -137,7 +137,7 @@ func newWorld(t *testing.T, tree *cgroup.Tree, change func(*execute.Options)) *w
 	}
 	w := &world{t: t, opener: spawn.NewOpener(os.Geteuid()), closer: wire.NewCloser(), tree: tree}
 	o := execute.Options{
-		Opener: w.opener, Runner: runner, Groups: tree, Closer: w.closer, Grace: 200 * time.Millisecond,
+		Opener: w.opener, Runner: runner, Groups: tree, Closer: w.closer, Install: action.InstallID{1}, Grace: 200 * time.Millisecond,
 		Why: func(ctx context.Context) action.Reason {
 			why, _ := ctx.Value(whyKey{}).(action.Reason)
 			return why

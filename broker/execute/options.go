@@ -13,12 +13,16 @@ import (
 	"snens/internal/wire"
 )
 
-// Options are what an Executor is made of. Opener, Runner and Closer are needed.
+// Options are what an Executor is made of. Opener, Runner, Closer and Install are
+// needed.
 type Options struct {
 	Opener *spawn.Opener
 	Runner *spawn.Runner
 	Groups *cgroup.Tree // of the Runner; nil for the fallback
 	Closer *wire.Closer // of the request socket: both count against the same uid
+	// Install tells the control groups of this installation from those of others
+	// beside them.
+	Install action.InstallID
 	// Why is the reason for which the context of a run ended, 0 when nobody said.
 	Why func(context.Context) action.Reason
 	// Resume opens again what the run of a request needs that was taken up after
@@ -47,7 +51,8 @@ var ErrBusy = errors.New("busy")
 
 // Executor runs actions. Its methods may be called from several goroutines.
 type Executor struct {
-	o Options
+	o    Options
+	mark string // of the installation, in the names of control groups
 
 	mu    sync.Mutex
 	kept  map[action.RequestID]*kept // that wait for their run; guarded by mu
@@ -61,6 +66,9 @@ type Executor struct {
 func New(o Options) (*Executor, error) {
 	if o.Opener == nil || o.Runner == nil || o.Closer == nil {
 		return nil, errors.New("cannot execute actions: an opener, a runner and a closer are needed")
+	}
+	if o.Install == (action.InstallID{}) {
+		return nil, errors.New("cannot execute actions: the id of this installation is needed")
 	}
 	if o.Grace < 0 || o.UnkillablePerUID < 0 {
 		return nil, errors.New("cannot execute actions: the grace and the limit on unkillable actions are not below zero")
@@ -78,7 +86,7 @@ func New(o Options) (*Executor, error) {
 		o.Problem = func(error) {}
 	}
 	return &Executor{
-		o: o, kept: map[action.RequestID]*kept{}, ran: map[action.RequestID]bool{},
+		o: o, mark: markOf(o.Install), kept: map[action.RequestID]*kept{}, ran: map[action.RequestID]bool{},
 		live: map[action.RequestID]int{}, stuck: map[uint32]int{},
 	}, nil
 }

@@ -1,6 +1,8 @@
 package execute
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,8 +13,24 @@ import (
 	"snens/internal/spawn"
 )
 
-// namePrefix begins the name of every action's control group.
-const namePrefix = "priv-"
+// namePrefix begins the name of every action's control group, markLen digits
+// that stand for the installation and a dash follow, then the request's id.
+const (
+	namePrefix = "priv-"
+	markLen    = 16
+)
+
+// markOf stands for an installation in the names of control groups, which
+// everybody can read: brokers that share a folder must not end each other's
+// actions.
+func markOf(install action.InstallID) string {
+	sum := sha256.Sum256(install[:])
+	return hex.EncodeToString(sum[:markLen/2])
+}
+
+func (x *Executor) groupName(id action.RequestID) string {
+	return namePrefix + x.mark + "-" + id.String()
+}
 
 // firstOpened is the descriptor behind 0, 1 and 2.
 const firstOpened = 3
@@ -34,7 +52,7 @@ func (r *run) spec() (spawn.Spec, error) {
 		return spawn.Spec{}, err
 	}
 	s := spawn.Spec{
-		Name: namePrefix + r.id.String(), Program: r.kept.program, Argv: q.Argv, Env: []string{}, Dir: q.Cwd,
+		Name: r.x.groupName(r.id), Program: r.kept.program, Argv: q.Argv, Env: []string{}, Dir: q.Cwd,
 		UID: uint32(q.RunAs.UID), GID: uint32(q.RunAs.GID), Umask: uint32(q.Umask), Files: files,
 		Limits: spawn.Limits{
 			Memory: q.Limits.Memory, Processes: q.Limits.Processes, CPU: q.Limits.CPU,
@@ -162,12 +180,17 @@ func sealedInput(content string) (int, error) {
 	}
 }
 
-// groupName says whether the name of a control group is that of an action.
-func groupName(name string) (action.RequestID, bool) {
+// parseGroup says whether the name of a control group is that of an action, and
+// of which installation.
+func parseGroup(name string) (mark string, id action.RequestID, ok bool) {
 	word, ok := strings.CutPrefix(name, groupPrefix)
 	if !ok {
-		return action.RequestID{}, false
+		return "", id, false
+	}
+	mark, word, ok = strings.Cut(word, "-")
+	if !ok || len(mark) != markLen || strings.Trim(mark, "0123456789abcdef") != "" {
+		return "", id, false
 	}
 	id, err := action.ParseRequestID(word)
-	return id, err == nil
+	return mark, id, err == nil
 }

@@ -41,7 +41,7 @@ func (d *daemon) openExecutor(a *app, install action.InstallID) (err error) {
 		Discard: func(uid action.UID, f *os.File) { d.closer.AtOnce(uint32(uid), func() { _ = f.Close() }) },
 	})
 	d.executor, err = execute.New(execute.Options{
-		Opener: opener, Runner: start, Groups: d.tree, Closer: d.closer,
+		Opener: opener, Runner: start, Groups: d.tree, Closer: d.closer, Install: install,
 		Why: queue.WhyEnded, Resume: resume(d.maker), Problem: d.problem,
 	})
 	if err != nil {
