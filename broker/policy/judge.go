@@ -41,11 +41,11 @@ type PathFD struct {
 // what nothing matches is denied. A requester whom no rule with allow or ask
 // names learns nothing, not even what is wrong with his request.
 func (p *Policy) Judge(req Request) Judgement {
-	j := p.judge(req)
+	// First of all, or the time that a look-up takes would tell something too.
 	if !p.Names(req.From) {
 		return Judgement{Decision: Deny, Reason: action.ReasonDenied}
 	}
-	return j
+	return p.judge(req)
 }
 
 func (p *Policy) judge(req Request) Judgement {

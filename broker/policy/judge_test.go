@@ -182,6 +182,15 @@ func TestBareNames(t *testing.T) {
 	if len(m.looked) > 0 {
 		t.Errorf("looked at %q for requests that no rule matches", m.looked)
 	}
+	// Nothing at all is looked up for somebody whom no rule names.
+	for _, argv := range [][]string{{"nginx"}, {"nginx", "-t"}, {"/usr/bin/nginx", "-t"}} {
+		if j := p.Judge(request(carl, argv...)); j.Reason != action.ReasonDenied || j.Argv != nil {
+			t.Errorf("%q by a stranger: %+v", argv, j)
+		}
+	}
+	if len(m.looked) > 0 {
+		t.Errorf("looked at %q for a stranger", m.looked)
+	}
 }
 
 func TestPeople(t *testing.T) {
