@@ -160,6 +160,33 @@ func TestSlotFaults(t *testing.T) {
 	}
 }
 
+// A rule must be short enough to be told in one line.
+func TestTooLongRules(t *testing.T) {
+	list := func(n, size int) string {
+		words := make([]string, n)
+		for i := range words {
+			words[i] = fmt.Sprintf("%0*d", size, i)
+		}
+		return `"` + strings.Join(words, `", "`) + `"`
+	}
+	enum := func(name string, n, size int) string {
+		return fmt.Sprintf(`{slot = "%s", kind = "enum", values = [%s]}`, name, list(n, size))
+	}
+	for args, want := range map[string]string{
+		enum("a", 1000, 4):                           "",
+		enum("a", 1001, 4):                           "rule[0].args: they list 1001 values, at most 1000 fit into a rule; take a slot of kind word with a pattern, or several rules",
+		enum("a", 600, 4) + ", " + enum("b", 401, 4): "rule[0].args: they list 1001 values",
+		enum("a", 16, 2048):                          "",
+		enum("a", 17, 2048):                          "rule[0].args: they have 34816 bytes in all, at most 32768 fit into a rule; make several rules of it",
+		list(9, 4000):                                "rule[0].args: they have 36000 bytes in all",
+	} {
+		_, err := new(machine).parse(with("args = [" + args + "]"))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.60s: got %.300v, want %s", args, err, want)
+		}
+	}
+}
+
 // What other programs have taken for root, or for nobody, is nobody here.
 func TestNobodyByAccident(t *testing.T) {
 	for _, who := range []string{

@@ -14,6 +14,10 @@ const (
 	maxMany    = maxWords
 	maxPattern = 1024
 	maxLiteral = 4096
+	// A rule is told in one line to those whom it names, by the broker's sockets,
+	// and read by people.
+	maxValues = 1000
+	maxText   = 32 << 10
 )
 
 var slotForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
@@ -135,6 +139,28 @@ func takeArgs(d *decoder, path []string, v any, r *Rule) {
 		}
 	}
 	d.slotsTogether(path, r)
+	d.argsTogether(path, r)
+}
+
+// argsTogether bounds what a rule has in all its arguments.
+func (d *decoder) argsTogether(path []string, r *Rule) {
+	values, text := 0, 0
+	for _, a := range r.Args {
+		text += len(a.Literal)
+		if s := a.Slot; s != nil {
+			values += len(s.Values)
+			text += len(s.Pattern) + len(s.Beneath)
+			for _, word := range s.Values {
+				text += len(word)
+			}
+		}
+	}
+	switch {
+	case values > maxValues:
+		d.Fail(path, "they list %d values, at most %d fit into a rule; take a slot of kind word with a pattern, or several rules", values, maxValues)
+	case text > maxText:
+		d.Fail(path, "they have %d bytes in all, at most %d fit into a rule; make several rules of it", text, maxText)
+	}
 }
 
 // slotsTogether checks what no slot can see alone.
@@ -217,6 +243,9 @@ func (d *decoder) slotValues(path []string, s *Slot) {
 	case KindEnum:
 		if len(s.Values) == 0 {
 			d.Fail(at("values"), "must name a value")
+		}
+		if len(s.Values) > maxValues {
+			return // which argsTogether says; what follows would take long
 		}
 		for i, word := range s.Values {
 			item := tomlread.Item(at("values"), i)
