@@ -218,6 +218,13 @@ func TestDetachedAfterARestart(t *testing.T) {
 	if e := run(withFile); e.Reason != action.ReasonStaleFile || !strings.Contains(e.Detail, fails.Error()) {
 		t.Errorf("with Resume: %+v", e)
 	}
+	// Whoever could call Drop is gone with the earlier process.
+	for _, r := range []action.Request{q, withFile} {
+		w.Run(context.Background(), w.id(), seal(t, r), func(uint32) {})
+	}
+	if n := w.Remembered(); n != 0 {
+		t.Errorf("%d runs are remembered for ever", n)
+	}
 }
 
 // Closings that hang count against their uid, and nobody else's.

@@ -25,12 +25,15 @@ type Ending struct {
 //
 // What was kept for id is used up. For a detached request without anything kept
 // (it was taken up after a restart) the program is opened afresh and must be the
-// approved one; 0, 1 and 2 are the null file.
+// approved one; 0, 1 and 2 are the null file, and Run drops it at its end.
 func (x *Executor) Run(ctx context.Context, id action.RequestID, s *action.Sealed, started func(pid uint32)) Ending {
 	q := s.Request()
 	r := &run{x: x, id: id, uid: uint32(q.Requester.UID), request: &q, sealed: s}
 	if err := r.take(); err != nil {
 		return r.failed(ctx, err)
+	}
+	if r.resumed { // nobody who made it is there to call Drop
+		defer x.Drop(id)
 	}
 	proc, err := r.start(ctx)
 	if err != nil {
