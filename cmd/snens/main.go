@@ -8,6 +8,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 )
@@ -20,10 +21,11 @@ var version = "0.1.0-dev"
 func init() { runtime.LockOSThread() }
 
 func main() {
-	args := os.Args
-	if len(args) > 0 {
-		args = args[1:]
+	if len(os.Args) == 0 || os.Args[0] == "" { // the kernel makes the second of the first
+		fmt.Fprintln(os.Stderr, "snens: cannot tell what to do: called without a name (empty argv)")
+		os.Exit(2)
 	}
+	args := os.Args[1:]
 	// On the pinned thread every exchange with another goroutine would be a
 	// switch of threads, so the work is done beside it (0.6 ms less at start).
 	done := make(chan int)
