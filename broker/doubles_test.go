@@ -58,6 +58,8 @@ type keeper struct{ *world }
 
 func (k keeper) Room(uint32) error { return k.keeperRoom }
 
+func (k keeper) Look(uint32, int, int) error { return k.looks }
+
 func (k keeper) Keep(id action.RequestID, uid uint32, h execute.Held) error {
 	k.step("keep")
 	k.mu.Lock()

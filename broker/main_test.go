@@ -102,6 +102,7 @@ type world struct {
 	inAction   bool
 	room       error // what Room of the queue says
 	keeperRoom error
+	looks      error
 	keepFails  error
 	submits    error
 	makes      func(a prepare.Ask) (*prepare.Prepared, error) // nil: as a Maker would, without files

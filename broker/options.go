@@ -27,6 +27,8 @@ type Maker interface {
 // all of h over, also when it fails; Drop may come twice, and late.
 type Keeper interface {
 	Room(uid uint32) error
+	// Look judges descriptors that lie unreceived in a socket.
+	Look(uid uint32, socket, want int) error
 	Keep(id action.RequestID, uid uint32, h execute.Held) error
 	Drop(id action.RequestID)
 }

@@ -44,7 +44,11 @@ func (s *Server) turnedAway(uid peer.UID, known bool, err error) {
 // Handle serves one connection. It ends soon after ctx, but not before those who
 // wait for a request were told of its end, or Options.Drain is over.
 func (s *Server) Handle(ctx context.Context, uc *net.UnixConn, p *peer.Peer) {
-	c, err := wire.New(uc, wire.Options{UID: uint32(p.UID), Budget: s.o.Budget, Closer: s.o.Closer, Times: s.o.Times})
+	uid := uint32(p.UID)
+	c, err := wire.New(uc, wire.Options{
+		UID: uid, Budget: s.o.Budget, Closer: s.o.Closer, Times: s.o.Times,
+		Look: func(socket, want int) error { return s.o.Keeper.Look(uid, socket, want) },
+	})
 	if err != nil {
 		s.o.Problem(err)
 		return

@@ -5,6 +5,7 @@
 //	tree, err := execute.Probe()               // once, before any client; nil tree: the fallback
 //	x, err := execute.New(execute.Options{...})
 //	x.Room(uid)                                // may he ask for more?
+//	err = x.Look(uid, socket, n)               // before descriptors are received
 //	err = x.Keep(id, uid, held)                // before the request is submitted
 //	ending := x.Run(ctx, id, sealed, started)  // once
 //	x.Drop(id)                                 // after its end, whatever that was
@@ -32,6 +33,9 @@
 // requester may be the file system, and neither the start nor the closing would
 // end before he likes; a client copies through a pipe then. Pipes and devices
 // are not asked anything. Keep waits for an answer two seconds at most.
+// Look does the same with what lies unreceived in the client's socket, so that such
+// a file is not in our table between its receipt and its parking either; package
+// prepare does not open one for an opened slot.
 //
 // Everything of a requester's is closed by the wire.Closer, which nobody waits
 // for.

@@ -62,6 +62,21 @@ func (x *Executor) checkFileSystems(uid uint32, p parked) error {
 	return nil
 }
 
+// Look is for descriptors of uid that lie unreceived in the socket of his
+// connection, want of them: it refuses what Keep would refuse for its file system
+// before they are in our table, where a start in that moment would copy them. The
+// error is ErrDescriptors then, also for another number of them.
+func (x *Executor) Look(uid uint32, socket, want int) error {
+	if want <= 0 {
+		return fmt.Errorf("%w: some came, none was announced", ErrDescriptors)
+	}
+	err := x.checkFileSystems(uid, parked{socket: socket, count: want})
+	if errors.Is(err, ErrBusy) { // the table of that thread is not full
+		return fmt.Errorf("%w: their number is not the announced %d", ErrDescriptors, want)
+	}
+	return err
+}
+
 // askFileSystems gives one answer. Its thread must end with it.
 func askFileSystems(p parked, answer chan<- error) {
 	if err := unix.Unshare(unix.CLONE_FILES); err != nil {

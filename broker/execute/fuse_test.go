@@ -23,6 +23,7 @@ import (
 	"snens/broker/action"
 	"snens/broker/execute"
 	"snens/internal/testneed"
+	"snens/internal/wire"
 )
 
 // stalled is a FUSE file system of one file, served by a process of its own: its
@@ -180,6 +181,66 @@ func TestStalledFileHoldsUpNobodyElse(t *testing.T) {
 			eventually(t, "nothing to hang", func() bool { return w.Stuck(4242) == 0 })
 		})
 	}
+}
+
+// A stalled file is refused before it is in our table, where a start in that
+// moment would get a copy; what is not stalled comes in, and nothing else than
+// what was announced.
+func TestStalledFileIsNotEvenReceived(t *testing.T) {
+	w := groups(t)
+	// Its closing does not hang: the client is this process too.
+	f := serveStalled(t, opStatfs)
+	theirs, err := os.Open(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer good.Close()
+	stalled, null := int(theirs.Fd()), int(good.Fd())
+	looked := 0
+	take := func(uid uint32, want int, fds ...int) (*wire.Files, error) {
+		return w.take(wire.Options{UID: uid, Closer: w.closer, Look: func(socket, want int) error {
+			looked++
+			err := w.Look(uid, socket, want)
+			if _, n := table(t, f.path); n != 1 {
+				t.Errorf("the stalled file is %d times in our table", n)
+			}
+			return err
+		}}, want, fds...)
+	}
+	for _, c := range []struct {
+		want int
+		fds  []int
+		why  string
+	}{
+		{3, []int{null, stalled, null}, "a file system does not answer"},
+		{0, []int{stalled}, "some came, none was announced"},
+		{1, []int{null, stalled}, "not the announced 1"},
+		{2, []int{stalled}, "not the announced 2"},
+	} {
+		files, err := take(4242, c.want, c.fds...)
+		if e := new(wire.Error); files != nil || !errors.As(err, &e) || e.Code != wire.BadDescriptors || !strings.Contains(e.Message, c.why) {
+			t.Errorf("%v: %v, want %s", c.fds, err, c.why)
+		}
+	}
+	before := looked
+	for _, fds := range [][]int{{}, {null}, {null, null, null}} {
+		files, err := take(4243, len(fds), fds...)
+		if err != nil || files.Len() != len(fds) {
+			t.Fatalf("%v: %v", fds, err)
+		}
+		files.Close()
+	}
+	if before != 4 || looked != 6 {
+		t.Errorf("looked %d times, then %d", before, looked)
+	}
+	w.closer.AtOnce(4242, func() { theirs.Close() })
+	f.end()
+	w.settled()
+	eventually(t, "nothing to hang", func() bool { return w.Stuck(4242) == 0 })
 }
 
 // An action that survives SIGKILL is told as unkillable, and counted against its

@@ -326,12 +326,22 @@ func (w *world) files(uid uint32, fds ...int) *wire.Files {
 	if len(fds) == 0 {
 		return nil
 	}
+	got, err := w.take(wire.Options{UID: uid, Closer: w.closer}, len(fds), fds...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return got
+}
+
+// take is the step for descriptors, with a client who sends fds.
+func (w *world) take(server wire.Options, want int, fds ...int) (*wire.Files, error) {
+	w.t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	var conns [2]*wire.Conn
-	for i, o := range []wire.Options{{UID: uid, Closer: w.closer}, {}} {
+	for i, o := range []wire.Options{server, {}} {
 		f := os.NewFile(uintptr(pair[i]), "pair")
 		c, err := net.FileConn(f)
 		f.Close()
@@ -354,11 +364,11 @@ func (w *world) files(uid uint32, fds ...int) *wire.Files {
 	if _, err := conns[0].Accept(); err != nil {
 		w.t.Fatal(err)
 	}
-	got, err := conns[0].TakeFDs(1, len(fds))
-	if err = errors.Join(err, <-sent); err != nil {
+	got, err := conns[0].TakeFDs(1, want)
+	if err := <-sent; err != nil {
 		w.t.Fatal(err)
 	}
-	return got
+	return got, err
 }
 
 // eventually polls until have is true; half a minute is the end.

@@ -22,11 +22,23 @@ import (
 // returned function ends its silence: all who wait get an error.
 func (w *world) mute(name, options string) (end func()) {
 	w.t.Helper()
+	must(w.t, os.Mkdir(w.path(name), 0o755))
+	return w.mount(name, "rootmode=40000", options)
+}
+
+// muteFile mounts one of a single file.
+func (w *world) muteFile(name string) {
+	w.t.Helper()
+	must(w.t, os.WriteFile(w.path(name), nil, 0o644))
+	w.mount(name, "rootmode=100644", "")
+}
+
+func (w *world) mount(name, mode, options string) (end func()) {
+	w.t.Helper()
 	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	testneed.Kernel(w.t, err == nil, "FUSE")
-	must(w.t, os.Mkdir(w.path(name), 0o755))
 	err = unix.Mount("fuse", w.path(name), "fuse", unix.MS_NOSUID|unix.MS_NODEV,
-		fmt.Sprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d%s", fd, alice, alice, options))
+		fmt.Sprintf("fd=%d,%s,user_id=%d,group_id=%d%s", fd, mode, alice, alice, options))
 	if err != nil {
 		unix.Close(fd)
 		testneed.Kernel(w.t, false, "FUSE mounts")
@@ -37,6 +49,19 @@ func (w *world) mute(name, options string) (end func()) {
 		end()
 	})
 	return end
+}
+
+// A file whose file system is a program is not opened, not even to refuse it
+// later: what hangs there would be in our table meanwhile.
+func TestAFileOfAProgram(t *testing.T) {
+	w := newWorld(t, rule("read", reads))
+	w.muteFile("home/file")
+	a := prepare.Ask{From: asAlice, Argv: w.tool("read", w.path("home/file"))}
+	p, err := w.m.Make(t.Context(), a, w.m.Judge(a), noon)
+	var no *prepare.Refusal
+	if p != nil || !errors.As(err, &no) || no.Reason != action.ReasonBadRequest || !strings.Contains(no.Why, "FUSE") {
+		t.Errorf("%v, %v", p, err)
+	}
 }
 
 // Files on a FUSE file system of the requester's that is his alone are not

@@ -34,6 +34,9 @@ func openBeneath(fd policy.PathFD, owner int) (*os.File, error) {
 		return nil, err
 	}
 	defer unix.Close(handle)
+	if err := checkFileSystem(handle); err != nil {
+		return nil, err
+	}
 	var st unix.Stat_t
 	if err := unix.Fstat(handle, &st); err != nil {
 		return nil, err
@@ -51,6 +54,26 @@ func openBeneath(fd policy.PathFD, owner int) (*os.File, error) {
 		return nil, err
 	}
 	return os.NewFile(uintptr(file), fd.Path), nil
+}
+
+// fuse is the f_type of a file system that is a program.
+const fuse = 0x65735546
+
+// checkFileSystem refuses a file whose file system is a program, which may be the
+// requester's own: once it is open, each start of an action closes a copy of it,
+// for as long as he likes. The handle is a path alone, which tells it nothing.
+func checkFileSystem(handle int) error {
+	for {
+		var st unix.Statfs_t
+		err := unix.Fstatfs(handle, &st)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == nil && st.Type == fuse:
+			return errors.New("it is a file of a FUSE file system, which can hold up the broker; copy it elsewhere")
+		}
+		return err
+	}
 }
 
 // openFolder finds the folder of a slot. Symlinks on the way to it are followed

@@ -15,6 +15,11 @@ type Options struct {
 	Budget *Budget // nil: unbounded
 	Closer *Closer // for descriptors that TakeFDs refuses; nil: closed in place
 	Times  Times   // zero fields: DefaultTimes
+	// Look is asked before descriptors are received, while they lie in the socket
+	// with this number: it may peek at them, in a table of descriptors that is not
+	// this process's own. An error keeps them out of our table and is the end of
+	// reading. It may be nil.
+	Look func(socket, want int) error
 }
 
 // Conn is one connection, of either side.

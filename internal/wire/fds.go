@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -71,6 +72,9 @@ func (c *Conn) receive(want int) (*Files, error) {
 	if err := c.readDeadline(time.Now().Add(c.o.Times.Line)); err != nil {
 		return nil, err
 	}
+	if err := c.look(want); err != nil {
+		return nil, err
+	}
 	var b [1]byte
 	// CmsgLen and not CmsgSpace: with the padding a fourth would fit.
 	oob := make([]byte, unix.CmsgLen(MaxFDs*4))
@@ -93,6 +97,30 @@ func (c *Conn) receive(want int) (*Files, error) {
 	}
 	files.Close()
 	return nil, Errorf(BadDescriptors, "%v", err)
+}
+
+// look has descriptors looked at that have come and are not received yet. Only
+// this goroutine takes anything out of the socket, so those are what is received.
+func (c *Conn) look(want int) error {
+	if c.o.Look == nil {
+		return nil
+	}
+	var b [1]byte
+	_, _, flags, err := c.recvmsg(b[:], nil, unix.MSG_PEEK)
+	switch {
+	case err != nil:
+		return timedOut(err, "sending descriptors")
+	case flags&unix.MSG_CTRUNC == 0:
+		return nil // there are none
+	}
+	var no error
+	if err := c.raw.Control(func(fd uintptr) { no = c.o.Look(int(fd), want) }); err != nil {
+		return err
+	}
+	if e := new(Error); no == nil || errors.As(no, &e) {
+		return no
+	}
+	return Errorf(BadDescriptors, "%v", no)
 }
 
 // rights gives every descriptor of the control messages, also beside an error.

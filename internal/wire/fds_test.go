@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"errors"
 	"net"
 	"os"
 	"strings"
@@ -43,6 +44,43 @@ func TestDescriptorsArriveInOrder(t *testing.T) {
 		}
 		if q, err := server.ReadRequest(0); err != nil || q.Method != "next" {
 			t.Errorf("got %v, %v", q, err)
+		}
+	}
+}
+
+// What a look refuses stays in the socket: it is never a descriptor of ours.
+func TestALookComesBeforeTheDescriptors(t *testing.T) {
+	for name, no := range map[string]error{
+		"":                nil,
+		"bad_descriptors": errors.New("not these"),
+		"busy":            wire.Errorf(wire.Busy, "not now"),
+	} {
+		file := temp(t)
+		looks := 0
+		server, client := pairOfConns(t, wire.Options{Look: func(socket, want int) error {
+			looks++
+			if _, err := unix.FcntlInt(uintptr(socket), unix.F_GETFD, 0); err != nil || want != 1 {
+				t.Errorf("look at %d for %d: %v", socket, want, err)
+			}
+			return no
+		}})
+		done := step(t, client, []int{int(file.Fd())})
+		before := len(openFDs(t))
+		files, err := server.TakeFDs(5, 1)
+		<-done
+		if looks != 1 || (err == nil) != (no == nil) {
+			t.Errorf("%s %d looks, %v", name, looks, err)
+		}
+		if no == nil {
+			files.Close()
+			continue
+		}
+		wantCode(t, err, wire.Code(name), "not ")
+		if now := len(openFDs(t)); now != before {
+			t.Errorf("%d descriptors, %d before", now, before)
+		}
+		if _, again := server.ReadRequest(0); again == nil {
+			t.Error("the connection goes on")
 		}
 	}
 }
