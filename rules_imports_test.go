@@ -30,7 +30,7 @@ const (
 var layers = []layer{
 	{pkg: "."},
 	{
-		pkg: "cmd/snens", ours: "broker/action broker/client supervisor/... session " + leaves,
+		pkg: "cmd/snens", ours: "approval/client approval/prompt broker/action broker/client internal/accounts internal/fields supervisor/... session " + leaves,
 		theirs: "github.com/spf13/cobra github.com/spf13/pflag golang.org/x/term " + sys + " " + hclog,
 	},
 	{
@@ -69,6 +69,7 @@ var layers = []layer{
 	{pkg: "broker/prepare", ours: "broker/action broker/policy internal/escape internal/safefile internal/spawn", theirs: sys},
 
 	{pkg: "approval/prompt", ours: "broker/action internal/fields internal/strictjson", pure: true},
+	{pkg: "approval/client", ours: "approval/prompt broker/action internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
 	{pkg: "approval/store", ours: "approval/prompt broker/action internal/fields internal/safefile internal/strictjson"},
 	{pkg: "approval/queue", ours: "approval/prompt approval/store broker/action internal/audit"},
 

@@ -40,11 +40,24 @@ func (a *app) dial(ctx context.Context, o brokerOptions) (*client.Client, error)
 	return c, nil
 }
 
-// brokerAt finds the socket, and who has to listen there. The configuration is
-// read where it may matter: one that cannot be read is an error only when
-// nothing else names the socket.
+// brokerAt finds the socket of requests, and who has to listen there.
 func (a *app) brokerAt(o brokerOptions) (client.Options, error) {
-	socket := cmp.Or(o.socket, a.getenv("SNENS_PRIV"))
+	socket, listener, err := a.findBroker(o, a.getenv("SNENS_PRIV"), false)
+	return client.Options{Socket: socket, Listener: listener}, err
+}
+
+// findBroker finds the socket of approvals or of requests: that of the options,
+// named (by a variable), the configuration's, the usual one. The configuration is
+// read where it may matter: one that cannot be read is an error only when nothing
+// else names the socket.
+func (a *app) findBroker(o brokerOptions, named string, approvals bool) (socket string, listener uint32, err error) {
+	socket = cmp.Or(o.socket, named)
+	pick := func(request, approval string) string {
+		if approvals {
+			return approval
+		}
+		return request
+	}
 	var priv config.Priv
 	if socket == "" || !o.user {
 		cfg, err := config.Load(a.configFile, a.env)
@@ -52,23 +65,20 @@ func (a *app) brokerAt(o brokerOptions) (client.Options, error) {
 		case err == nil:
 			priv = cfg.Priv
 		case socket == "":
-			return client.Options{}, failf(action.ExitUnreachable, "cannot find out where the broker is: %w", err).
-				withHint("mend the configuration, or name the socket: --socket /run/snens-priv/request.sock")
+			return "", 0, failf(action.ExitUnreachable, "cannot find out where the broker is: %w", err).
+				withHint("mend the configuration, or name the socket: --socket %s", pick(config.BrokerSockets(false, nil)))
 		}
 	}
 	user := o.user || priv.User
-	if socket = cmp.Or(socket, priv.Socket); socket == "" {
-		socket, _ = config.BrokerSockets(user, a.env)
-	}
+	socket = cmp.Or(socket, pick(priv.Socket, priv.ApprovalSocket), pick(config.BrokerSockets(user, a.env)))
 	if socket == "" {
-		return client.Options{}, failf(action.ExitUnreachable, "cannot find out where your broker is: XDG_RUNTIME_DIR, XDG_STATE_HOME and HOME are not set").
+		return "", 0, failf(action.ExitUnreachable, "cannot find out where your broker is: XDG_RUNTIME_DIR, XDG_STATE_HOME and HOME are not set").
 			withHint("name the socket: --socket PATH")
 	}
-	where := client.Options{Socket: socket}
 	if user {
-		where.Listener = uint32(os.Getuid())
+		listener = uint32(os.Getuid())
 	}
-	return where, nil
+	return socket, listener, nil
 }
 
 // withBroker asks the broker something that takes no time.

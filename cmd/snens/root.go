@@ -22,6 +22,7 @@ var commands = []struct {
 	{"tools", (*app).toolsCommand},
 	{"call", (*app).callCommand},
 	{"priv", (*app).privCommand},
+	{"approve", (*app).approveCommand},
 	{"check", (*app).checkCommand},
 	{"test", (*app).testCommand},
 	{"new", (*app).newCommand},
@@ -157,7 +158,7 @@ func refuseEmpty(c *cobra.Command) (err error) {
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			empty = slices.Contains(list.GetSlice(), "")
 		}
-		if empty && slices.Contains([]string{"config", "cwd", "session", "socket", "tools-dir"}, f.Name) {
+		if empty && slices.Contains([]string{"config", "cwd", "digest", "session", "socket", "tools-dir"}, f.Name) {
 			err = failf(status, "cannot use --%s: its value is empty", f.Name).withHint("give it a value, or leave --%s out", f.Name)
 		}
 	})
