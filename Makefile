@@ -52,6 +52,7 @@ gen:
 	SNENS_GENERATE=1 $(GO) test -count=1 -run '^TestGenerated' . ./cmd/...
 
 bench: build
+	@scripts/need -f scripts/packages-bench
 	$(GO) run ./internal/dev/bench -bin bin
 
 fuzz:

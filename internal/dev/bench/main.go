@@ -43,6 +43,11 @@ var rows = []struct {
 	{"call, 1000 cached tools", (*bench).callCached},
 	{"discovery of 1000 tools", (*bench).discovery},
 	{"flood of 4 GiB", (*bench).flood},
+	{"snens priv, sudo", (*bench).privSudo},
+	{"snens priv, doas", (*bench).privDoas},
+	{"approval to exec", (*bench).approval},
+	{"broker's memory", (*bench).memory},
+	{"audit record on disk", (*bench).auditSync},
 }
 
 func main() {

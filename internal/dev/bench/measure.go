@@ -11,20 +11,29 @@ import (
 // pair is what the turns of A and B took.
 type pair struct{ a, b []time.Duration }
 
-// turns runs a and b n times each, in turns, after one of each that does not
-// count. Which of the two goes first changes, because each finds the caches as
-// the other left them.
+// turns runs a and b n times each, in turns, and takes the time of each.
 func turns(n int, a, b func() error) (pair, error) {
+	whole := func(f func() error) func() (time.Duration, error) {
+		return func() (time.Duration, error) {
+			began := time.Now()
+			err := f()
+			return time.Since(began), err
+		}
+	}
+	return timedTurns(n, whole(a), whole(b))
+}
+
+// timedTurns is turns of what takes its own time. It begins with one of each
+// that does not count. Which of the two goes first changes, because each finds
+// the caches as the other left them.
+func timedTurns(n int, a, b func() (time.Duration, error)) (pair, error) {
 	var p pair
-	timed := func(f func() error, to *[]time.Duration, keep bool) error {
-		began := time.Now()
-		if err := f(); err != nil {
-			return err
+	timed := func(f func() (time.Duration, error), to *[]time.Duration, keep bool) error {
+		took, err := f()
+		if err == nil && keep {
+			*to = append(*to, took)
 		}
-		if keep {
-			*to = append(*to, time.Since(began))
-		}
-		return nil
+		return err
 	}
 	for i := range n + 1 {
 		one := func() error { return timed(a, &p.a, i > 0) }
@@ -61,7 +70,7 @@ func (p pair) low() float64 {
 // more is how much longer A took than B.
 func (p pair) more() time.Duration { return median(p.a) - median(p.b) }
 
-// row is one line of the table.
+// row is one line of the table. One without times has notes alone.
 type row struct {
 	name    string
 	a, b    string // what was measured, in words
@@ -81,6 +90,8 @@ type note struct {
 func (r row) verdict() (got, aim, how string) {
 	kept := true
 	switch {
+	case len(r.times.a) == 0:
+		got, aim = "-", "-"
 	case r.aimMore > 0:
 		got, aim = signed(r.times.more()), signed(r.aimMore)
 		kept = r.times.more() <= r.aimMore
@@ -96,7 +107,7 @@ func (r row) verdict() (got, aim, how string) {
 	switch {
 	case !kept:
 		return got, aim, "missed"
-	case aim == "-":
+	case aim == "-" && len(r.notes) == 0:
 		return got, aim, "-"
 	}
 	return got, aim, "kept"
@@ -109,6 +120,10 @@ func printHead(w io.Writer) {
 
 func (r row) print(w io.Writer) {
 	got, aim, how := r.verdict()
+	took, low := [2]string{"-", "-"}, "-"
+	if len(r.times.a) > 0 {
+		took, low = [2]string{short(median(r.times.a)), short(median(r.times.b))}, fmt.Sprintf("%.2f", r.times.low())
+	}
 	var notes []string
 	for _, n := range r.notes {
 		notes = append(notes, n.text)
@@ -116,8 +131,8 @@ func (r row) print(w io.Writer) {
 	if len(notes) > 0 {
 		how += "; " + strings.Join(notes, ", ")
 	}
-	fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %.2f | %s | %s |\n", r.name, r.a, r.b,
-		short(median(r.times.a)), short(median(r.times.b)), got, r.times.low(), aim, how)
+	fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.name, r.a, r.b,
+		took[0], took[1], got, low, aim, how)
 }
 
 // short is a duration with three digits that count.

@@ -66,6 +66,8 @@ func TestVerdict(t *testing.T) {
 		{row{times: took(31*ms, 10*ms), aimMore: 20 * ms}, "+21.0 ms", "+20.0 ms", "missed"},
 		{row{times: took(9*ms, 10*ms), aimMore: 20 * ms}, "-1.00 ms", "+20.0 ms", "kept"},
 		{row{times: took(ms, ms), aim: 2, notes: []note{{"small", true}, {"too big", false}}}, "1.00", "2.0", "missed"},
+		{row{notes: []note{{"small", true}}}, "-", "-", "kept"},
+		{row{notes: []note{{"too big", false}}}, "-", "-", "missed"},
 	} {
 		got, aim, how := c.row.verdict()
 		if got != c.got || aim != c.aim || how != c.want {
