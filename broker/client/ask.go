@@ -12,10 +12,16 @@ import (
 // maxItems bounds the lists that are read from the broker.
 const maxItems = 100_000
 
-// send sends the next request.
+// send sends the next request, the first one with the greeting.
 func (c *Client) send(method string, params ...strictjson.Member) (wire.ID, error) {
 	c.nextID++
-	return c.nextID, c.conn.Send(wire.Request{ID: c.nextID, Method: method, Params: fields.Object(params...)})
+	q := wire.Request{ID: c.nextID, Method: method, Params: fields.Object(params...)}
+	if c.greeted {
+		return q.ID, c.conn.Send(q)
+	}
+	_, err := c.conn.HelloWith(q)
+	c.greeted = err == nil
+	return q.ID, err
 }
 
 // ask sends a request and gives each answer to take; more is false for the last.

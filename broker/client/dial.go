@@ -25,10 +25,11 @@ type Options struct {
 // Client is a connection to the broker, for one goroutine. Close may be called
 // by any.
 type Client struct {
-	conn   *wire.Conn
-	uc     *net.UnixConn
-	o      Options
-	nextID wire.ID
+	conn    *wire.Conn
+	uc      *net.UnixConn
+	o       Options
+	nextID  wire.ID
+	greeted bool
 }
 
 // crowdWait is how long a broker may be too busy to accept, connectSlice how
@@ -41,6 +42,24 @@ const (
 // Dial connects, checks who listens and greets. Errors: unreachable,
 // untrusted_broker (nothing was sent), busy.
 func Dial(ctx context.Context, o Options) (*Client, error) {
+	c, err := Connect(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, c.conn.End)
+	defer stop()
+	if _, err := c.conn.Hello(); err != nil {
+		_ = c.conn.Close()
+		return nil, c.lost(ctx, err)
+	}
+	c.greeted = true
+	return c, nil
+}
+
+// Connect connects and checks who listens. The greeting goes with the first
+// request, so what Dial says of it the first method says. Within five seconds
+// there has to be one. Errors: unreachable, untrusted_broker (nothing was sent).
+func Connect(ctx context.Context, o Options) (*Client, error) {
 	if o.Patience == 0 {
 		o.Patience = 10 * time.Second
 	}
@@ -57,14 +76,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		uc.Close()
 		return nil, refuse(action.ReasonUnreachable, err, "cannot talk to the broker at %s", o.Socket)
 	}
-	c := &Client{conn: conn, uc: uc, o: o}
-	stop := context.AfterFunc(ctx, conn.End)
-	defer stop()
-	if _, err := conn.Hello(); err != nil {
-		_ = conn.Close()
-		return nil, c.lost(ctx, err)
-	}
-	return c, nil
+	return &Client{conn: conn, uc: uc, o: o}, nil
 }
 
 // Close hangs up. A request that is not detached is given up by that.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"sync"
 	"time"
 
 	"snens/broker/action"
@@ -51,11 +50,17 @@ func (c *Client) Run(ctx context.Context, q Request, notice func(Pending)) (acti
 	defer streams.close()
 	params = append(params, fields.Member("fds", fields.Int(int64(len(streams.files)))))
 
-	over := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() { c.hangUp(ctx, over, streams) })
-	defer wg.Wait()
-	defer close(over)
+	over, hungUp := make(chan struct{}), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(hungUp)
+		c.hangUp(over, streams)
+	})
+	defer func() {
+		close(over)
+		if !stop() {
+			<-hungUp
+		}
+	}()
 
 	id, err := c.send("run", params...)
 	if err != nil {
@@ -66,14 +71,9 @@ func (c *Client) Run(ctx context.Context, q Request, notice func(Pending)) (acti
 	return result, err
 }
 
-// hangUp ends our direction when ctx ends. The broker may still say how it
+// hangUp ends our direction. The broker may still say how it
 // ended; when it takes too long, so does what is being copied.
-func (c *Client) hangUp(ctx context.Context, over <-chan struct{}, s *streams) {
-	select {
-	case <-over:
-		return
-	case <-ctx.Done():
-	}
+func (c *Client) hangUp(over <-chan struct{}, s *streams) {
 	_ = c.uc.CloseWrite()
 	patience := time.NewTimer(c.o.Patience)
 	defer patience.Stop()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -22,21 +23,30 @@ func credentials(fd int) (*unix.Ucred, error) {
 	return cred, mapped(cred)
 }
 
+// That every id has a number here is true for good, once it was: a mapping is
+// written once, and a process with threads cannot go to another user namespace.
+var allUIDs, allGIDs atomic.Bool
+
 // mapped refuses the ids that stand for every user without a number here.
 // Where all ids have one (outside user namespaces), they are ids like others.
 func mapped(cred *unix.Ucred) error {
 	for _, c := range []struct {
 		id            uint32
 		mapping, many string
+		full          *atomic.Bool
 	}{
-		{cred.Uid, "/proc/self/uid_map", "/proc/sys/kernel/overflowuid"},
-		{cred.Gid, "/proc/self/gid_map", "/proc/sys/kernel/overflowgid"},
+		{cred.Uid, "/proc/self/uid_map", "/proc/sys/kernel/overflowuid", &allUIDs},
+		{cred.Gid, "/proc/self/gid_map", "/proc/sys/kernel/overflowgid", &allGIDs},
 	} {
+		if c.full.Load() {
+			continue
+		}
 		mapping, err := readProc(c.mapping)
 		if err != nil {
 			return err
 		}
 		if fullMap(mapping) {
+			c.full.Store(true)
 			continue
 		}
 		many, err := readProc(c.many)

@@ -3,11 +3,13 @@ package peer
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Seen is what /proc said of the process at accept. While it was read the
@@ -73,20 +75,38 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// readProc reads a file of /proc, which never blocks, without the poller that
+// os.Open would ask for it.
 func readProc(path string) (string, error) {
-	f, err := os.Open(path)
+	fd, err := ignoringEINTR(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
-		return "", err
+		return "", &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxProc+1))
-	if err != nil {
-		return "", err
+	defer unix.Close(fd)
+	data := make([]byte, 0, 1<<10)
+	for {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, len(data))
+		}
+		n, err := ignoringEINTR(func() (int, error) { return unix.Read(fd, data[len(data):cap(data)]) })
+		if err != nil {
+			return "", &fs.PathError{Op: "read", Path: path, Err: err}
+		}
+		if n == 0 {
+			return string(data), nil
+		}
+		if data = data[:len(data)+n]; len(data) > maxProc {
+			return "", fmt.Errorf("%s is longer than %d bytes", path, maxProc)
+		}
 	}
-	if len(data) > maxProc {
-		return "", fmt.Errorf("%s is longer than %d bytes", path, maxProc)
+}
+
+func ignoringEINTR(f func() (int, error)) (n int, err error) {
+	for {
+		if n, err = f(); err != unix.EINTR {
+			return n, err
+		}
 	}
-	return string(data), nil
 }
 
 // parseLogin reads a loginuid; 4294967295 is nobody.

@@ -8,7 +8,31 @@ import (
 // Hello greets a server as a client and gives its answer. A refusal of the
 // server is an *Error. Check who listens (peer.Listener) before.
 func (c *Conn) Hello(capabilities ...string) (Hello, error) {
-	if err := c.send(Hello{Version, capabilities}.value(), MaxLineGreeting); err != nil {
+	line, err := encode(Hello{Version, capabilities}.value(), MaxLineGreeting)
+	if err != nil {
+		return Hello{}, err
+	}
+	return c.hello(line)
+}
+
+// HelloWith is Hello and Send in one, for a client whose first request does not
+// depend on what the server can do: the request does not wait for the greeting's
+// answer. It is not read by a server that refuses the greeting.
+func (c *Conn) HelloWith(q Request, capabilities ...string) (Hello, error) {
+	line, err := encode(Hello{Version, capabilities}.value(), MaxLineGreeting)
+	if err != nil {
+		return Hello{}, err
+	}
+	first, err := q.line()
+	if err != nil {
+		return Hello{}, err
+	}
+	return c.hello(append(line, first...))
+}
+
+// hello sends a greeting, and what follows it, and reads the answer.
+func (c *Conn) hello(lines []byte) (Hello, error) {
+	if err := c.sendLines(lines); err != nil {
 		return Hello{}, c.whyNot(err)
 	}
 	end := c.born.Add(c.o.Times.Hello)
@@ -45,10 +69,18 @@ func (c *Conn) whyNot(sent error) error {
 
 // Send sends a request. The answers come out of ReadReply.
 func (c *Conn) Send(q Request) error {
-	if q.ID == 0 || q.ID > maxID {
-		return fmt.Errorf("cannot send a request with the id %d; ids go from 1 to %d", q.ID, uint64(maxID))
+	line, err := q.line()
+	if err != nil {
+		return err
 	}
-	return c.send(q.value(), MaxLine)
+	return c.sendLines(line)
+}
+
+func (q *Request) line() ([]byte, error) {
+	if q.ID == 0 || q.ID > maxID {
+		return nil, fmt.Errorf("cannot send a request with the id %d; ids go from 1 to %d", q.ID, uint64(maxID))
+	}
+	return encode(q.value(), MaxLine)
 }
 
 // ReadReply reads the next answer, waiting at most wait for its first byte (0:

@@ -13,15 +13,20 @@ func (c *Conn) send(v strictjson.Value, limit int) error {
 	if err != nil {
 		return err
 	}
-	if !c.o.Budget.take(c.o.UID, len(line)) {
+	return c.sendLines(line)
+}
+
+// sendLines writes whole lines as one.
+func (c *Conn) sendLines(lines []byte) error {
+	if !c.o.Budget.take(c.o.UID, len(lines)) {
 		c.End()
 		return Errorf(Busy, "too many bytes are waiting to be read")
 	}
-	defer c.o.Budget.give(c.o.UID, len(line))
+	defer c.o.Budget.give(c.o.UID, len(lines))
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if c.writeErr == nil {
-		c.writeErr = c.write(line)
+		c.writeErr = c.write(lines)
 	}
 	return c.writeErr
 }
