@@ -85,7 +85,7 @@ func (a *app) priv(args []string, dash int, o *privOptions, wantStatus bool) err
 	return a.finishPriv(end, err)
 }
 
-func (a *app) privRun(args []string, dash int, o *privOptions, end *privEnd) error {
+func (a *app) privRun(args []string, dash int, o *privOptions, end *privEnd) (err error) {
 	command, err := commandOf(args, dash)
 	if err != nil {
 		return err
@@ -102,15 +102,20 @@ func (a *app) privRun(args []string, dash int, o *privOptions, end *privEnd) err
 		return err
 	}
 	ctx, stop := newPrivStop()
-	defer stop.close()
+	// Who prints may wait for whoever reads, so then signals are what they were.
+	defer func() { stop.close(err != nil || a.prints(o, end)) }()
+	if o.stdin {
+		stop.watch() // whoever writes it may take long
+	}
 	if err := a.privStreams(ctx, &q, o); err != nil {
 		return err
 	}
-	c, err := a.dial(ctx, o.broker)
+	c, err := a.connect(ctx, o.broker)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
+	stop.watch() // takes no time of its own: the broker looks at who we are
 	stop.giveUp(c)
 	end.result, err = c.Run(ctx, q, func(p client.Pending) {
 		end.pending = p
@@ -119,6 +124,11 @@ func (a *app) privRun(args []string, dash int, o *privOptions, end *privEnd) err
 	end.has = err == nil
 	end.detached = o.noWait
 	return err
+}
+
+// prints says whether something is still to be written after the command's end.
+func (a *app) prints(o *privOptions, end *privEnd) bool {
+	return a.json || o.noWait || end.status != nil || end.result.Ours()
 }
 
 // sessionClaim is the session that we say we are in.

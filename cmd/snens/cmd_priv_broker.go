@@ -26,14 +26,14 @@ func (o *brokerOptions) addTo(c *cobra.Command) {
 	_ = c.MarkPersistentFlagFilename("socket")
 }
 
-// dial connects to the broker. Whoever listens has to be root, or ourselves
+// connect connects to the broker. Whoever listens has to be root, or ourselves
 // where --user or the configuration says so.
-func (a *app) dial(ctx context.Context, o brokerOptions) (*client.Client, error) {
+func (a *app) connect(ctx context.Context, o brokerOptions) (*client.Client, error) {
 	where, err := a.brokerAt(o)
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.Dial(ctx, where)
+	c, err := client.Connect(ctx, where)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,9 @@ func (a *app) findBroker(o brokerOptions, named string, approvals bool) (socket 
 // withBroker asks the broker something that takes no time.
 func (a *app) withBroker(o *brokerOptions, ask func(ctx context.Context, c *client.Client) error) error {
 	ctx, stop := newPrivStop()
-	defer stop.close()
-	c, err := a.dial(ctx, *o)
+	defer stop.close(true)
+	stop.watch()
+	c, err := a.connect(ctx, *o)
 	if err == nil {
 		defer c.Close()
 		err = ask(ctx, c)

@@ -23,19 +23,27 @@ type privStop struct {
 	over    chan struct{}
 	loop    sync.WaitGroup
 	cancel  context.CancelFunc
+	watched bool
 
 	mu   sync.Mutex
 	conn *client.Client // guarded by mu; what a second INT closes
 }
 
-// newPrivStop begins to watch. The context ends with the first signal. The
-// caller calls close.
+// newPrivStop makes what ends with the first signal after watch. The caller calls
+// close.
 func newPrivStop() (context.Context, *privStop) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &privStop{signals: make(chan os.Signal, 4), over: make(chan struct{}), cancel: cancel}
-	signal.Notify(s.signals, endingSignals()...)
-	s.loop.Go(s.watch)
-	return ctx, s
+	return ctx, &privStop{signals: make(chan os.Signal, 4), over: make(chan struct{}), cancel: cancel}
+}
+
+// watch begins to watch, unless it did before. Until then a signal just ends us,
+// so it has to come before anything is asked.
+func (s *privStop) watch() {
+	if !s.watched {
+		s.watched = true
+		signal.Notify(s.signals, endingSignals()...)
+		s.loop.Go(s.wait)
+	}
 }
 
 // endingSignals are those that ask for an end, without those that were ignored
@@ -50,7 +58,7 @@ func endingSignals() []os.Signal {
 	return wanted
 }
 
-func (s *privStop) watch() {
+func (s *privStop) wait() {
 	first := true
 	for {
 		select {
@@ -83,9 +91,12 @@ func (s *privStop) giveUp(c *client.Client) {
 	s.conn = c
 }
 
-// close ends the watch. The signals have their usual effect again.
-func (s *privStop) close() {
-	signal.Stop(s.signals)
+// close ends the watch. With restore the signals have their usual effect again;
+// without it they have none, for who ends the process next.
+func (s *privStop) close(restore bool) {
+	if restore && s.watched {
+		signal.Stop(s.signals)
+	}
 	close(s.over)
 	s.loop.Wait()
 	s.cancel()
