@@ -91,7 +91,7 @@ var layers = []layer{
 
 	{pkg: "internal/testneed"},
 	{pkg: "internal/dev/testrun"},
-	{pkg: "internal/dev/bench", ours: "supervisor/... session " + leaves, theirs: sys},
+	{pkg: "internal/dev/bench", ours: "broker/action broker/client internal/audit internal/fields internal/wire supervisor/... session " + leaves, theirs: sys},
 	{pkg: "internal/manual", theirs: "github.com/spf13/cobra github.com/spf13/pflag"},
 	{pkg: "docs"},
 	{pkg: "e2e"},
