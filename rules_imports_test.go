@@ -56,6 +56,7 @@ var layers = []layer{
 	{pkg: "supervisor/engine", ours: words + " " + leaves, theirs: sys + " " + hclog},
 	{pkg: "supervisor/environ", ours: "supervisor/config " + words + " " + leaves},
 	{pkg: "supervisor/config", ours: words + " " + leaves, theirs: sys},
+	{pkg: "mailbox", ours: "internal/fields internal/safefile internal/strictjson", theirs: sys},
 	{pkg: "session", ours: words + " " + leaves, theirs: ulid + " " + sys},
 
 	{pkg: "supervisor/call", pure: true},
@@ -68,6 +69,7 @@ var layers = []layer{
 	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/safefile internal/tomlread", theirs: sys},
 	{pkg: "broker/prepare", ours: "broker/action broker/policy internal/escape internal/safefile internal/spawn", theirs: sys},
 
+	{pkg: "approval", ours: "approval/prompt broker/action internal/audit internal/fields internal/peer internal/sockets internal/strictjson internal/wire"},
 	{pkg: "approval/prompt", ours: "broker/action internal/fields internal/strictjson", pure: true},
 	{pkg: "approval/client", ours: "approval/prompt broker/action internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
 	{pkg: "approval/store", ours: "approval/prompt broker/action internal/fields internal/safefile internal/strictjson"},
