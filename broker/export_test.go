@@ -11,26 +11,15 @@ func ReadRun(o *fields.Reader) (ask prepare.Ask, fds int, err error) {
 	return p.ask, p.fds, err
 }
 
-// The counter of refusals and the allowance of records.
-type (
-	Counter   = counter
-	Allowance = allowance
-)
+// The allowance of records.
+type Allowance = allowance
 
-var (
-	NewCounter   = newCounter
-	NewAllowance = newAllowance
-)
+var NewAllowance = newAllowance
 
 // The limits of the tests.
 const (
-	MaxReady = maxReady
 	MaxKnown = maxKnown
 	MaxWaits = maxWaits
 )
 
-var (
-	AddRefusal   = (*counter).add
-	CloseCounter = (*counter).close
-	TakeOne      = (*allowance).take
-)
+var TakeOne = (*allowance).take

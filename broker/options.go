@@ -118,7 +118,7 @@ const DefaultDrain = 15 * time.Second
 // Server serves the request socket.
 type Server struct {
 	o       Options
-	refused *counter
+	refused *audit.Counter
 	denials *allowance // denied requests that have records of their own
 	asks    *allowance // requests that people are asked about
 	faults  *allowance // lines of our log that a peer causes
@@ -143,7 +143,7 @@ func New(o Options) (*Server, error) {
 		o.Problem = func(error) {}
 	}
 	return &Server{
-		o: o, refused: newCounter(o.Log, o.Problem),
+		o: o, refused: audit.NewCounter(o.Log, o.Problem),
 		denials: newAllowance(10, time.Second), asks: newAllowance(60, time.Second), faults: newAllowance(10, time.Second),
 	}, nil
 }
@@ -157,4 +157,4 @@ func (s *Server) fault(uid action.UID, err error) {
 
 // Close writes the refusals that are still counted. Serve has ended before, and
 // the log is closed afterwards.
-func (s *Server) Close() { s.refused.close() }
+func (s *Server) Close() { s.refused.Close() }

@@ -104,7 +104,7 @@ func (s *Server) explain(ctx context.Context, uid action.UID, err error) *wire.E
 		s.fault(uid, fmt.Errorf("a request of uid %d was refused: %w", uid, made))
 	}
 	if !r.recorded {
-		s.refused.add(uid, r.reason)
+		s.refused.Add(uid, r.reason)
 	}
 	return r.wire()
 }

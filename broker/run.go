@@ -115,7 +115,7 @@ func (c *conn) takeFDs(id wire.ID, want int) (*wire.Files, error) {
 		case e.Code == wire.Busy:
 			return nil, &refusal{reason: action.ReasonBusy}
 		case e.Code == wire.BadDescriptors:
-			c.s.refused.add(c.who.UID, action.ReasonBadDescriptors)
+			c.s.refused.Add(c.who.UID, action.ReasonBadDescriptors)
 		}
 		return nil, over{err}
 	}

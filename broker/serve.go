@@ -37,7 +37,7 @@ func (s *Server) turnedAway(uid peer.UID, known bool, err error) {
 		why = action.ReasonBusy
 	}
 	if known {
-		s.refused.add(action.UID(uid), why)
+		s.refused.Add(action.UID(uid), why)
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *Server) Handle(ctx context.Context, uc *net.UnixConn, p *peer.Peer) {
 	defer context.AfterFunc(ctx, func() { _ = uc.CloseRead() })()
 	who, seen := identity(p)
 	if who.InAction = s.o.InAction(p); who.InAction {
-		s.refused.add(who.UID, action.ReasonDenied)
+		s.refused.Add(who.UID, action.ReasonDenied)
 		c.Refuse((&refusal{reason: action.ReasonDenied}).wire())
 		return
 	}

@@ -1,4 +1,4 @@
-package broker
+package audit
 
 import (
 	"fmt"
@@ -6,17 +6,16 @@ import (
 	"time"
 
 	"snens/broker/action"
-	"snens/internal/audit"
 )
 
 // maxReady is how many records may wait for a slow disk: what two seconds of
 // the worst flood make.
 const maxReady = 2 * 257
 
-// counter counts refusals and writes one record per uid and second. Counting
-// never waits for the disk.
-type counter struct {
-	log     Log
+// Counter counts refusals and writes one record per uid and second (Refusals),
+// by a goroutine of its own: counting never waits for the disk.
+type Counter struct {
+	log     Appender
 	problem func(error)
 	kick    chan struct{}
 	quit    chan struct{}
@@ -24,19 +23,26 @@ type counter struct {
 	work    sync.WaitGroup
 
 	mu    sync.Mutex
-	sums  audit.Refusals // guarded by mu
-	ready []audit.Entry  // to be written; guarded by mu
-	lost  int            // records that found no room; guarded by mu
+	sums  Refusals // guarded by mu
+	ready []Entry  // to be written; guarded by mu
+	lost  int      // records that found no room; guarded by mu
 }
 
-func newCounter(log Log, problem func(error)) *counter {
-	c := &counter{log: log, problem: problem, kick: make(chan struct{}, 1), quit: make(chan struct{})}
+// Appender takes records: a Writer.
+type Appender interface {
+	Append(at time.Time, e Entry) error
+}
+
+// NewCounter makes a Counter; problem is told of records that could not be
+// written. Close it.
+func NewCounter(log Appender, problem func(error)) *Counter {
+	c := &Counter{log: log, problem: problem, kick: make(chan struct{}, 1), quit: make(chan struct{})}
 	c.work.Go(c.write)
 	return c
 }
 
-// add counts a refusal.
-func (c *counter) add(uid action.UID, why action.Reason) {
+// Add counts a refusal.
+func (c *Counter) Add(uid action.UID, why action.Reason) {
 	c.mu.Lock()
 	_, counting := c.sums.Due()
 	c.keep(c.sums.Add(time.Now(), uid, why))
@@ -51,7 +57,7 @@ func (c *counter) add(uid action.UID, why action.Reason) {
 }
 
 // keep takes records in for writing. Caller holds mu.
-func (c *counter) keep(e []audit.Entry) {
+func (c *Counter) keep(e []Entry) {
 	room := max(0, maxReady-len(c.ready))
 	if len(e) > room {
 		c.lost += len(e) - room
@@ -61,7 +67,7 @@ func (c *counter) keep(e []audit.Entry) {
 }
 
 // write is the one that writes, until close.
-func (c *counter) write() {
+func (c *Counter) write() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for end := false; !end; {
@@ -79,7 +85,7 @@ func (c *counter) write() {
 
 // flush writes what is complete, or all of it, and says when to come again;
 // 0 when nothing is counted.
-func (c *counter) flush(all bool) (next time.Duration) {
+func (c *Counter) flush(all bool) (next time.Duration) {
 	c.mu.Lock()
 	if at, counting := c.sums.Due(); counting {
 		if next = time.Until(at); next <= 0 || all {
@@ -101,8 +107,8 @@ func (c *counter) flush(all bool) (next time.Duration) {
 	return next
 }
 
-// close writes what is left. Nothing is counted afterwards.
-func (c *counter) close() {
+// Close writes what is left. Nothing is counted afterwards.
+func (c *Counter) Close() {
 	c.once.Do(func() { close(c.quit) })
 	c.work.Wait()
 }
