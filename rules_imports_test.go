@@ -57,6 +57,7 @@ var layers = []layer{
 	{pkg: "supervisor/environ", ours: "supervisor/config " + words + " " + leaves},
 	{pkg: "supervisor/config", ours: words + " " + leaves, theirs: sys},
 	{pkg: "mailbox", ours: "internal/fields internal/safefile internal/strictjson", theirs: sys},
+	{pkg: "mailbox", ours: "internal/fields internal/safefile internal/strictjson", theirs: sys},
 	{pkg: "session", ours: words + " " + leaves, theirs: ulid + " " + sys},
 
 	{pkg: "supervisor/call", pure: true},
