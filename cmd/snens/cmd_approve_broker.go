@@ -119,24 +119,27 @@ func reasonOf(err error) action.Reason {
 // statusPatience is how long the status line may take.
 const statusPatience = 500 * time.Millisecond
 
-// approvalsWaiting says how many requests wait for us; false when nobody says.
-func (a *app) approvalsWaiting() (n int, ok bool) {
+// approvalsWaiting says how many requests wait for us; nil when nobody says.
+func (a *app) approvalsWaiting() *int {
 	where, err := a.approvalsAt(brokerOptions{})
 	if err != nil {
-		return 0, false
+		return nil
 	}
 	if _, err := os.Stat(where.Socket); err != nil {
-		return 0, false
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusPatience)
 	defer cancel()
 	c, err := client.Dial(ctx, where)
 	if err != nil {
-		return 0, false
+		return nil
 	}
 	defer c.Close()
-	_, n, err = c.List(ctx, 1)
-	return n, err == nil
+	_, n, err := c.List(ctx, 1)
+	if err != nil {
+		return nil
+	}
+	return &n
 }
 
 // explainApproval puts an error of the broker's into words, with a way out. what

@@ -14,15 +14,17 @@ func (a *app) atTerminal() bool {
 }
 
 // question asks and reads one whole line. What was typed before the question was
-// there is thrown away: it cannot have been meant for it. false is the end of
-// input, and everything else that is no answer.
+// there is thrown away: it cannot have been meant for it. The blank behind the
+// question comes after that, so whoever waits for it (expect(1)) loses nothing.
+// false is the end of input, and everything else that is no answer.
 func (a *app) question(text string) (line string, ok bool) {
-	fmt.Fprint(a.out, text+" ")
-	if a.out.flush() != nil || a.out.err != nil {
+	fd := int(a.stdin.Fd())
+	fmt.Fprint(a.out, text)
+	if !a.flushed() || unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) != nil {
 		return "", false
 	}
-	fd := int(a.stdin.Fd())
-	if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH); err != nil {
+	fmt.Fprint(a.out, " ")
+	if !a.flushed() {
 		return "", false
 	}
 	const most = 1024
@@ -43,6 +45,9 @@ func (a *app) question(text string) (line string, ok bool) {
 	return "", false
 }
 
+// flushed writes what was printed and says that it can be seen.
+func (a *app) flushed() bool { return a.out.flush() == nil && a.out.err == nil }
+
 // isYes is for whole answers: whatever else is typed is no yes.
 func isYes(answer string) bool {
 	return answer == "y" || answer == "Y" || strings.EqualFold(answer, "yes")
@@ -57,15 +62,16 @@ func (a *app) read(lines []string) bool {
 		width, height = 80, 24
 	}
 	rows := foldLines(lines, width)
+	page := max(1, height-1-60/width-1) // without the rows of the question
 	for shown := 0; ; {
-		n := min(height-2, len(rows)-shown)
+		n := min(page, len(rows)-shown)
 		for _, row := range rows[shown : shown+n] {
 			fmt.Fprintln(a.out, row)
 		}
 		if shown += n; shown == len(rows) {
 			return true
 		}
-		answer, ok := a.question(fmt.Sprintf("-- %d of %d lines; Enter shows more, q ends without an answer --", shown, len(rows)))
+		answer, ok := a.question(fmt.Sprintf("-- %d of %d lines: Enter = more, q = end --", shown, len(rows)))
 		if !ok || strings.EqualFold(answer, "q") {
 			return false
 		}

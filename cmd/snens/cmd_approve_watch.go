@@ -118,7 +118,7 @@ func (w *watching) print(e prompt.Event, p *prompt.Pending) error {
 	} else {
 		w.line([]byte(w.words(e, p)))
 	}
-	if w.a.out.flush() != nil || w.a.out.err != nil {
+	if !w.a.flushed() {
 		return errNoReader
 	}
 	return nil

@@ -32,10 +32,11 @@ func (a *app) status() error {
 		folders = append(folders, lookInto(dir))
 	}
 	broker := a.broker()
+	waiting := a.approvalsWaiting()
 	if a.json {
 		return a.printJSON(map[string]any{
 			"version": version, "config": orNil(cfg.Path), "tools_dir": folders,
-			"sessions_dir": cfg.SessionsDir, "broker": broker,
+			"sessions_dir": cfg.SessionsDir, "broker": broker, "approvals_waiting": waiting,
 		})
 	}
 
@@ -58,6 +59,9 @@ func (a *app) status() error {
 	}
 	rows = append(rows, row{cells: []string{"broker", escape.Line(a.brokerWords(broker))}})
 	a.style.table(a.out, rows)
+	if waiting != nil && *waiting > 0 {
+		fmt.Fprintf(a.out, "approvals waiting for you: %d (snens approve)\n", *waiting)
+	}
 	fmt.Fprint(a.out, `
   snens tools                        what there is
   snens call NAME FIELD=VALUE ...    call a typed tool
