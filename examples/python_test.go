@@ -2,6 +2,7 @@ package examples_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -313,5 +314,40 @@ func TestPythonAsksTheBroker(t *testing.T) {
 	refused, err := as(t, dir, asker, askers, "--socket", request, "run", "hello", "who=A").CombinedOutput()
 	if err == nil || !bytes.Contains(refused, []byte(`"code"`)) {
 		t.Errorf("%v %s", err, refused)
+	}
+}
+
+// One user asks in Python, another approves in Python, and it runs as root.
+func TestPythonApprovesAtTheBroker(t *testing.T) {
+	testneed.Root(t)
+	dir := folder(t)
+	sockets := daemon(t, dir)
+	request, approval := filepath.Join(sockets, "request.sock"), filepath.Join(sockets, "approval.sock")
+	var out bytes.Buffer
+	whoami := as(t, dir, asker, askers, "--socket", request, "run", "whoami")
+	told, err := whoami.StderrPipe()
+	must(t, err)
+	whoami.Stdout = &out
+	must(t, whoami.Start())
+	var pending struct{ State, ID, Digest string }
+	must(t, json.NewDecoder(told).Decode(&pending))
+	if pending.State != "pending" {
+		t.Fatalf("told %+v", pending)
+	}
+	list, err := as(t, dir, approver, approves, "--socket", approval, "list").CombinedOutput()
+	if err != nil || !bytes.Contains(list, []byte(pending.ID)) || !bytes.Contains(list, []byte(`"total": 1`)) {
+		t.Errorf("list: %v %s", err, list)
+	}
+	wrong, err := as(t, dir, approver, approves, "--socket", approval, "approve", pending.ID, strings.Repeat("0", 64)).CombinedOutput()
+	if err == nil || !bytes.Contains(wrong, []byte("digest_mismatch")) {
+		t.Errorf("another digest: %v %s", err, wrong)
+	}
+	yes, err := as(t, dir, approver, approves, "--socket", approval, "approve", pending.ID, pending.Digest).CombinedOutput()
+	if err != nil {
+		t.Errorf("approve: %v %s", err, yes)
+		_ = whoami.Process.Kill()
+	}
+	if err := whoami.Wait(); err != nil || out.String() != "0\n" {
+		t.Errorf("it ended with %v and printed %q", err, out.String())
 	}
 }
