@@ -1,7 +1,3 @@
-//go:build approvals
-
-// The server of the approval socket is not there yet: with it this constraint goes.
-
 package main
 
 import (
@@ -12,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"snens/approval/prompt"
+	"snens/internal/fields"
 	"snens/internal/strictjson"
 )
 
@@ -26,6 +24,16 @@ func (c *client) answer(pending strictjson.Value, decision string) string {
 	}
 	v := c.call("answer", fmt.Sprintf(`{"request":%q,"decision":%q,"digest":%q%s}`, field(pending, "id"), decision, field(pending, "digest"), lifespan))
 	return field(v, "state")
+}
+
+// seen is a request that waits, with the digest of what the approver is shown.
+func (c *client) seen(id string) strictjson.Value {
+	c.t.Helper()
+	v := c.call("show", fmt.Sprintf(`{"request":%q}`, id))
+	o := fields.Of(&v, "answer")
+	p := prompt.ReadPending(o.Field("pending").Object())
+	must(c.t, o.Close())
+	return fields.Object(fields.Member("id", fields.Text(id)), fields.Member("digest", fields.Text(p.Request.Digest().String())))
 }
 
 // approveBy runs approveAs in a process of its own, with a terminal or without.
@@ -134,7 +142,8 @@ func TestCrashAsksAgain(t *testing.T) {
 	if got := p.approver().answer(pending, "approve"); !strings.HasPrefix(got, "error ") {
 		t.Errorf("what was given up is %s after the answer", got)
 	}
-	if got := p.approver().answer(kept, "approve"); got != "approved" {
+	approver := p.approver() // nobody told the requester who left a digest
+	if got := approver.answer(approver.seen(field(kept, "id")), "approve"); got != "approved" {
 		t.Errorf("what was detached is %s after the answer", got)
 	}
 	p.asker().awaits(field(kept, "id"), "exited")
