@@ -57,7 +57,6 @@ var layers = []layer{
 	{pkg: "supervisor/environ", ours: "supervisor/config " + words + " " + leaves},
 	{pkg: "supervisor/config", ours: words + " " + leaves, theirs: sys},
 	{pkg: "mailbox", ours: "internal/fields internal/safefile internal/strictjson", theirs: sys},
-	{pkg: "mailbox", ours: "internal/fields internal/safefile internal/strictjson", theirs: sys},
 	{pkg: "session", ours: words + " " + leaves, theirs: ulid + " " + sys},
 
 	{pkg: "supervisor/call", pure: true},
@@ -75,6 +74,12 @@ var layers = []layer{
 	{pkg: "approval/client", ours: "approval/prompt broker/action internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
 	{pkg: "approval/store", ours: "approval/prompt broker/action internal/fields internal/safefile internal/strictjson"},
 	{pkg: "approval/queue", ours: "approval/prompt approval/store broker/action internal/audit"},
+
+	{pkg: "scripting/engine", theirs: sys},
+	{pkg: "scripting/engine/lower", ours: "scripting/engine", theirs: "github.com/evanw/esbuild/pkg/api"},
+	{pkg: "scripting/engine/gojs", ours: "scripting/engine scripting/engine/lower", theirs: "github.com/dop251/goja"},
+	{pkg: "scripting/engine/quickjs", ours: "scripting/engine scripting/engine/lower", theirs: "modernc.org/quickjs"},
+	{pkg: "scripting/contract", ours: "scripting/engine"},
 
 	{pkg: "internal/accounts", ours: "internal/safefile", theirs: sys},
 	{pkg: "internal/audit", ours: "broker/action internal/fields internal/safefile internal/strictjson", theirs: sys},
