@@ -141,6 +141,12 @@ func (d *desk) said() []string {
 	return append([]string(nil), d.answers...)
 }
 
+func (d *desk) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answers = nil
+}
+
 // approver is a runner whose approvals are at a desk.
 func approver(t *testing.T, d *desk) *runner {
 	r := newRunner(t)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -106,6 +107,7 @@ func TestApproveList(t *testing.T) {
 	if status, stdout, _ := r.approve("list"); status != 0 || stdout != "nothing waits for you\n" {
 		t.Errorf("%d %q", status, stdout)
 	}
+	d.mu.Lock()
 	for i := range 101 {
 		d.pending = append(d.pending, waits(t, byte(i+1), func(r *action.Request) {
 			if i == 1 {
@@ -113,12 +115,13 @@ func TestApproveList(t *testing.T) {
 			}
 		}))
 	}
+	p := d.pending[0]
+	d.mu.Unlock()
 	_, stdout, _ := r.approve("list")
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	if len(lines) != 101 || lines[100] != "and 1 more: snens approve list --all" {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
-	p := &d.pending[0]
 	if want := p.ID.String() + "  " + p.Request.Digest().Short() + "  web  "; !strings.HasPrefix(lines[0], want) ||
 		!strings.HasSuffix(lines[0], " (65534)  3m  expires in 30m  systemctl restart nginx.service") {
 		t.Errorf("got %q", lines[0])
@@ -174,7 +177,7 @@ func TestApproveAnswers(t *testing.T) {
 		{"nosuch", 2, "", "", ""},
 		{"list --nosuch", 2, "", "", ""},
 	} {
-		d.answers = nil
+		d.forget()
 		status, stdout, stderr := r.approve(strings.Fields(c.args)...)
 		if status != c.status || stdout != c.stdout || !strings.Contains(stderr, c.stderr) || strings.Join(d.said(), ",") != c.said {
 			t.Errorf("%s: got %d, %q, %q, %q", c.args, status, stdout, stderr, d.said())
@@ -229,10 +232,9 @@ func TestApproveOfALyingServer(t *testing.T) {
 func TestApproveWatch(t *testing.T) {
 	p, late := waits(t, 1, nil), waits(t, 2, nil)
 	d := &desk{pending: []prompt.Pending{p}}
-	rounds := 0
+	var rounds atomic.Int32
 	d.watch = func(c *wire.Conn, q wire.Request) {
-		rounds++
-		if rounds == 1 {
+		if rounds.Add(1) == 1 {
 			e := prompt.Event{Kind: action.EventExited, ID: p.ID, State: action.Exited, Reason: action.ReasonTimedOut}
 			_ = c.More(q.ID, fields.Object(fields.Member("event", e.Value())))
 			d.mu.Lock()
@@ -247,8 +249,8 @@ func TestApproveWatch(t *testing.T) {
 	}
 	status, stdout, stderr := approver(t, d).approve("watch")
 	want := []string{"exited     " + p.ID.String() + "  the command was ended: it ran longer", "pending    " + late.ID.String() + "  " + late.Request.Digest().Short()}
-	if status != 1 || !strings.Contains(stderr, "stopping") || rounds != 2 {
-		t.Errorf("%d, %q, %d rounds", status, stderr, rounds)
+	if status != 1 || !strings.Contains(stderr, "stopping") || rounds.Load() != 2 {
+		t.Errorf("%d, %q, %d rounds", status, stderr, rounds.Load())
 	}
 	for _, line := range want {
 		if strings.Count(stdout, line) != 1 {

@@ -81,7 +81,7 @@ func realBroker(t *testing.T) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, "serve", "--config", policy, "--socket", socket, "--socket-group", "0",
-		"--approval-socket", filepath.Join(dir, "run", "approval.sock"), "--approval-group", "0",
+		"--approval-socket", filepath.Join(dir, "run", "approval.sock"), "--approval-group", "65534",
 		"--state-dir", filepath.Join(dir, "state"), "--log-dir", filepath.Join(dir, "log"))
 	var log bytes.Buffer
 	cmd.Stderr = &log
