@@ -23,11 +23,10 @@ that a terminal would obey or an eye would miss is spelled out as \u{HEX}. Below
 the text stands what the requester claims; nobody has checked that.
 
 An ID is the id of a request, or the first 12 or more digits of its digest.`,
-		Example: `  snens approve
-  snens approve list
-  snens approve show 3kq5v7w2n4xj6m8r9t1ybzcdfg
-  snens approve yes fe54a05b434e --digest fe54a05b434e
-  snens approve watch --json`,
+		Example: `  snens approve list
+  snens approve show aaaqeayeaudaocajbifqydiob4
+  snens approve yes aaaqeayeaudaocajbifqydiob4 --digest fe54a05b434e
+  snens approve no fe54a05b434e`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.approveNext(o) },
 	}

@@ -22,8 +22,7 @@ func (a *app) approveYes(o *brokerOptions) *cobra.Command {
 approve. Elsewhere it wants --digest: the first 12 or more digits of the digest of
 the text that was read (snens approve show prints it). What is sent is the digest of
 what was rendered here, so that nothing else can run.`,
-		Example: `  snens approve yes 3kq5v7w2n4xj6m8r9t1ybzcdfg
-  snens approve yes fe54a05b434e --digest fe54a05b434e`,
+		Example: `  snens approve yes fe54a05b434e --digest fe54a05b434e`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			arg, err := oneApproval(args)
 			if err != nil {

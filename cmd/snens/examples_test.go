@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"snens/approval/prompt"
 	"snens/internal/manual"
 	"snens/internal/testneed"
 )
@@ -39,7 +40,10 @@ func TestExamplesInTheHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBench(t)
-	b.env = append(b.env, "SNENS_PRIV="+obliging(t), "SNENS_CONFIG="+userConfig(t))
+	p := waits(t, 1, nil)
+	asks := (&desk{pending: []prompt.Pending{p}}).serve(t)
+	b.env = append(b.env, "SNENS_PRIV="+obliging(t), "SNENS_APPROVAL_SOCK="+asks, "SNENS_CONFIG="+userConfig(t))
+	ours := strings.NewReplacer("aaaqeayeaudaocajbifqydiob4", p.ID.String(), "fe54a05b434e", p.Request.Digest().Short())
 	b.dir = work
 	b.file("README.md", string(readme), 0o644)
 	exe, err := os.Executable()
@@ -52,7 +56,7 @@ func TestExamplesInTheHelp(t *testing.T) {
 			if !strings.HasPrefix(line, "  ") || !strings.Contains(line, " snens ") || strings.Contains(line, "completion") {
 				continue
 			}
-			cmd := exec.Command("bash", "-euo", "pipefail", "-c", `snens() { command "$0" --tools-dir tools "$@"; }`+"\n"+line, exe)
+			cmd := exec.Command("bash", "-euo", "pipefail", "-c", `snens() { command "$0" --tools-dir tools "$@"; }`+"\n"+ours.Replace(line), exe)
 			cmd.Dir, cmd.Env = work, b.env
 			var errs strings.Builder
 			cmd.Stderr = &errs

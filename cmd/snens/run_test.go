@@ -65,7 +65,7 @@ func TestFaultsInTheCommandLine(t *testing.T) {
 		stderr string
 	}{
 		{"tols", 2, "snens: cannot run the command \"tols\": there is none of that name\nhint: did you mean: snens tools\n"},
-		{"wc-lines", 2, "snens: cannot run the command \"wc-lines\": there is none of that name\nhint: the commands are: tools, call, priv, check, test, new, doctor, completion, version; a tool is called by: snens call wc-lines\n"},
+		{"wc-lines", 2, "snens: cannot run the command \"wc-lines\": there is none of that name\nhint: the commands are: tools, call, priv, approve, check, test, new, doctor, completion, version; a tool is called by: snens call wc-lines\n"},
 		{"tools --refrsh", 2, "snens: cannot use the option --refrsh: snens tools has no such option\nhint: did you mean: --refresh\n"},
 		{"tools --format xml", 2, "snens: cannot print the format \"xml\"\nhint: one of: openai, mcp\n"},
 		{"tools a b", 2, "snens: cannot take 2 names: at most one is allowed\n"},
