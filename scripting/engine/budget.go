@@ -15,6 +15,7 @@ type Budget struct {
 	limit int64
 	spent time.Duration // in earlier runs
 	away  atomic.Int64  // processor time in helpers during this run, ns
+	since atomic.Int64  // when the helper that runs now began, 0 for none
 	stop  atomic.Bool   // the watcher wants this run to end
 	dead  *Error
 }
@@ -46,7 +47,11 @@ func (b *Budget) Run(ctx context.Context, interrupt func(), f func()) *Error {
 	start := readClock(clock)
 	b.away.Store(0)
 	used := func() time.Duration {
-		return b.spent + readClock(clock) - start - time.Duration(b.away.Load())
+		now := readClock(clock)
+		if since := b.since.Load(); since != 0 {
+			now = time.Duration(since)
+		}
+		return b.spent + now - start - time.Duration(b.away.Load())
 	}
 	done, why := make(chan struct{}), make(chan *Error, 1)
 	go func() { why <- b.watch(ctx, done, used, interrupt) }()
@@ -89,11 +94,15 @@ func (b *Budget) watch(ctx context.Context, done <-chan struct{}, used func() ti
 	}
 }
 
-// Away runs f, a helper, without counting what it uses.
+// Away runs f, a helper or a preparation, without counting what it uses.
 func (b *Budget) Away(f func()) {
 	clock := threadClock()
-	start := readClock(clock)
-	defer func() { b.away.Add(int64(readClock(clock) - start)) }()
+	start := max(1, readClock(clock))
+	b.since.Store(int64(start))
+	defer func() {
+		b.away.Add(int64(readClock(clock) - start))
+		b.since.Store(0)
+	}()
 	f()
 }
 

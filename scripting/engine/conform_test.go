@@ -12,9 +12,11 @@ import (
 	"snens/scripting/engine/quickjs"
 )
 
+func both() []engine.Engine { return []engine.Engine{gojs.New(), quickjs.New()} }
+
 // onBoth runs a test on every engine.
 func onBoth(t *testing.T, f func(t *testing.T, e engine.Engine)) {
-	for _, e := range []engine.Engine{gojs.New(), quickjs.New()} {
+	for _, e := range both() {
 		t.Run(e.Name(), func(t *testing.T) { f(t, e) })
 	}
 }

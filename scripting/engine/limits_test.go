@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"snens/scripting/engine"
-	"snens/scripting/engine/gojs"
-	"snens/scripting/engine/quickjs"
 )
 
 // runaways never end by themselves, and try not to be ended.
@@ -160,6 +158,24 @@ func TestHelpers(t *testing.T) {
 	})
 }
 
+// What a helper uses of the processor is not the script's.
+func TestHelpersCostNoOperations(t *testing.T) {
+	busy := func(context.Context, []json.RawMessage) (json.RawMessage, error) {
+		for end := time.Now().Add(40 * time.Millisecond); time.Now().Before(end); {
+		}
+		return nil, nil
+	}
+	onBoth(t, func(t *testing.T, e engine.Engine) {
+		in := start(t, e, "busy.js", body(`busy(); busy(); return 1`), engine.Setup{
+			Limits:  engine.Limits{Operations: 3_000_000}, // 60 ms
+			Helpers: map[string]engine.Helper{"busy": busy},
+		})
+		if got, err := in.Call(t.Context(), "run"); err != nil || string(got) != "1" {
+			t.Errorf("%s, %v", got, err)
+		}
+	})
+}
+
 func TestManyInstancesAtOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, e engine.Engine) {
 		prog, err := e.Compile(engine.Source{Name: "m.js", Text: body(`return args.n * 2`)})
@@ -199,7 +215,7 @@ func FuzzTinyLimits(f *testing.F) {
 			return
 		}
 		name := map[bool]string{false: "f.js", true: "f.mjs"}[module]
-		for _, e := range []engine.Engine{gojs.New(), quickjs.New()} {
+		for _, e := range both() {
 			prog, err := e.Compile(engine.Source{Name: name, Text: text})
 			if err != nil {
 				continue

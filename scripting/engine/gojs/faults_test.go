@@ -65,7 +65,7 @@ func TestFaultAppending(t *testing.T) {
 
 // Without SetMaxCallStackSize nothing stops a recursion but the memory.
 func TestFaultCallStack(t *testing.T) {
-	if _, err := bare(t, `function f(n) { return n ? f(n - 1) : 0 } f(100000)`); err != nil {
+	if _, err := bare(t, `function f(n) { return n ? f(n - 1) : 0 } f(20000)`); err != nil {
 		t.Errorf("goja bounds its call stack by itself now: %v", err)
 	}
 }

@@ -36,10 +36,12 @@ func (p *program) New(ctx context.Context, setup engine.Setup) (engine.Instance,
 	in.vm.SetParserOptions(parser.WithDisableSourceMaps)
 	in.vm.SetMaxCallStackSize(setup.Limits.Frames)
 	failed := in.run(ctx, func() error {
-		if err := in.prepare(p.engine.base(), setup, names); err != nil {
+		var err error
+		in.budget.Away(func() { err = in.prepare(p.engine.base(), setup, names) }) // not the script's doing
+		if err != nil {
 			return err
 		}
-		_, err := in.vm.RunProgram(p.code)
+		_, err = in.vm.RunProgram(p.code)
 		return err
 	})
 	if failed != nil {

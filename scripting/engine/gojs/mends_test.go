@@ -22,8 +22,8 @@ func TestWhatIsRefused(t *testing.T) {
 		`"x".repeat(4e9)`:                                 `RangeError: Invalid string length`,
 		`"x".padEnd(4e9)`:                                 `RangeError: Invalid string length`,
 		`new Array(1e9).fill(0)`:                          `RangeError: Invalid array length`,
-		`JSON.parse("[".repeat(5e6))`:                     `RangeError: JSON text is nested too deep`,
-		`JSON.parse('"' + "x".repeat(40e6) + '"')`:        `RangeError: JSON text is too long`,
+		`JSON.parse("[".repeat(5e5))`:                     `RangeError: JSON text is nested too deep`,
+		`JSON.parse('"' + "x".repeat(17e6) + '"')`:        `RangeError: JSON text is too long`,
 	} {
 		_, err := call(t, "function run() { return "+text+" }")
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -42,7 +42,9 @@ func (p *program) New(ctx context.Context, setup engine.Setup) (engine.Instance,
 	}
 	in := &instance{vm: vm, name: p.name, limits: setup.Limits, budget: engine.NewBudget(setup.Limits)}
 	failed := in.run(ctx, func() error {
-		if err := in.prepare(setup, names); err != nil {
+		var err error
+		in.budget.Away(func() { err = in.prepare(setup, names) }) // not the script's doing
+		if err != nil {
 			return err
 		}
 		value, err := vm.EvalBytecodeValue(p.code)
