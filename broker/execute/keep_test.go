@@ -189,6 +189,24 @@ func TestDetachedAfterARestart(t *testing.T) {
 	if e := run(gone); e.Reason != action.ReasonCommandMissing {
 		t.Errorf("%+v", e)
 	}
+	// Whoever could call Drop is gone with the earlier process.
+	w.Run(context.Background(), w.id(), seal(t, q), func(uint32) {})
+	if n := w.Remembered(); n != 0 {
+		t.Errorf("%d runs are remembered for ever", n)
+	}
+}
+
+func TestDetachedWithAFileAfterARestart(t *testing.T) {
+	w := groups(t)
+	p := w.open("/bin/sh")
+	q := w.request(p, "sh")
+	p.Close()
+	q.Modes.Detached = true
+	run := func(q action.Request) execute.Ending {
+		id := w.id()
+		defer w.Drop(id)
+		return w.Run(context.Background(), id, seal(t, q), func(uint32) {})
+	}
 	path := filepath.Join(t.TempDir(), "opened")
 	if err := os.WriteFile(path, []byte("text\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -201,7 +219,6 @@ func TestDetachedAfterARestart(t *testing.T) {
 	if e := run(withFile); e.Reason != action.ReasonCannotStart {
 		t.Errorf("without Resume: %+v", e)
 	}
-	var fails error
 	w = newWorld(t, w.tree, func(o *execute.Options) {
 		o.Resume = func(context.Context, *action.Sealed) (execute.Held, error) {
 			f, _ := openFile(t, path)
@@ -211,17 +228,14 @@ func TestDetachedAfterARestart(t *testing.T) {
 	if e := run(withFile); e.Reason != action.ReasonExited || e.Code != 6 {
 		t.Errorf("with Resume: %+v", e)
 	}
-	fails = errors.New("not as it was")
+	fails := errors.New("not as it was")
 	w = newWorld(t, w.tree, func(o *execute.Options) {
 		o.Resume = func(context.Context, *action.Sealed) (execute.Held, error) { return execute.Held{}, fails }
 	})
 	if e := run(withFile); e.Reason != action.ReasonStaleFile || !strings.Contains(e.Detail, fails.Error()) {
 		t.Errorf("with Resume: %+v", e)
 	}
-	// Whoever could call Drop is gone with the earlier process.
-	for _, r := range []action.Request{q, withFile} {
-		w.Run(context.Background(), w.id(), seal(t, r), func(uint32) {})
-	}
+	w.Run(context.Background(), w.id(), seal(t, withFile), func(uint32) {})
 	if n := w.Remembered(); n != 0 {
 		t.Errorf("%d runs are remembered for ever", n)
 	}

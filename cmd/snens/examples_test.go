@@ -89,7 +89,7 @@ func TestNoArgumentsAtAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr := r.drain(r.stdout), r.drain(r.stderr)
-	if state.ExitCode() != 0 || !strings.HasPrefix(stdout, "snens "+version+"\n") || stderr != "" {
+	if state.ExitCode() != 2 || stdout != "" || !strings.HasPrefix(stderr, "snens: cannot tell what to do: ") {
 		t.Errorf("got %v, %q, %q", state, stdout, stderr)
 	}
 }
