@@ -1,5 +1,5 @@
 # make            build the programs into bin/
-# make demo       show what this does, on this repository's own files
+# make demo       a tool asks for a privileged action, a person approves it, it runs
 # make test       every test, with the race detector, and a summary
 # make lint       gofumpt, go vet, staticcheck, shellcheck, unit files
 # make gen        rewrite what is generated: man pages, CLI reference, package lists
