@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -16,12 +17,18 @@ var built struct {
 	traces string // folder of the race detector's reports
 }
 
+// buildBroker builds snens-priv for the first test that needs it.
+var buildBroker sync.Once
+
 // roleName is the variable that makes the test binary a helper of a test.
 const roleName = "SNENS_E2E_ROLE"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(roleName) == "cannot-fork" {
+	switch os.Getenv(roleName) {
+	case "cannot-fork":
 		execWithoutFork(os.Args[1:])
+	case "listen":
+		os.Exit(listenTo(os.Args[1]))
 	}
 	os.Exit(buildAndRun(m))
 }
