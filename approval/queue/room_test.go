@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,17 +90,18 @@ func TestTheEndIsTold(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, queue.Limits{})
 				told := make(chan struct{}, 2)
-				var ticket *queue.Ticket
+				var sent atomic.Pointer[queue.Ticket]
 				s := asks(plain(t, deploy, "a"))
 				s.Ended = func() {
 					select {
-					case <-ticket.Done():
+					case <-sent.Load().Done():
 					default:
 						t.Error("told before it was done")
 					}
 					told <- struct{}{}
 				}
-				ticket = w.submit(s)
+				ticket := w.submit(s)
+				sent.Store(ticket)
 				end(w, s, ticket)
 				synctest.Wait()
 				if len(told) != 1 {
