@@ -150,12 +150,16 @@ func (a *attempt) submit(sub Submission, files *wire.Files) (Ticket, int, error)
 
 // undone records that a recorded request came to nothing.
 func (a *attempt) undone(now time.Time, err error) error {
-	why := action.ReasonInternal
-	if r := refused(context.Background(), err); r != nil && r.reason.Explains(action.Denied) {
+	state, kind, why := action.Denied, audit.Denied, action.ReasonInternal
+	switch r := refused(context.Background(), err); {
+	case r == nil:
+	case r.reason.Explains(action.Denied):
 		why = r.reason
+	case r.reason.Explains(action.Expired): // he took his time with the descriptors
+		state, kind, why = action.Expired, audit.Expired, r.reason
 	}
-	end := &action.Result{ID: a.id, State: action.Denied, Reason: why, Ended: now.UTC()}
-	if err := a.s.o.Log.Append(now, audit.Entry{Kind: audit.Denied, ID: a.id, UID: a.who.UID, Result: end}); err != nil {
+	end := &action.Result{ID: a.id, State: state, Reason: why, Ended: now.UTC()}
+	if err := a.s.o.Log.Append(now, audit.Entry{Kind: kind, ID: a.id, UID: a.who.UID, Result: end}); err != nil {
 		a.s.fault(a.who.UID, fmt.Errorf("cannot record the end of request %s: %w", a.id, err))
 	}
 	return err

@@ -150,7 +150,7 @@ func TestSubmitRefuses(t *testing.T) {
 			{"no reason where one is required", func(s *queue.Submission) { s.ReasonRequired = true; s.Claims.Reason = " " }, action.ReasonReasonRequired},
 			{"expired", func(s *queue.Submission) {
 				s.Request = plain(t, deploy, "a", func(r *action.Request) { r.Expires = time.Now().UTC().Truncate(time.Second) })
-			}, action.ReasonBadRequest},
+			}, action.ReasonExpired},
 			{"no id", func(s *queue.Submission) { s.ID = action.RequestID{} }, 0},
 			{"no request", func(s *queue.Submission) { s.Request = nil }, 0},
 			{"another's request", func(s *queue.Submission) { s.Peer = peer(other) }, 0},

@@ -55,7 +55,7 @@ func TestRoomSaysWhatSubmitWould(t *testing.T) {
 		inside := asks(plain(t, deploy, "d"))
 		inside.Peer.InAction = true
 		same(inside, action.ReasonDenied)
-		same(asks(plain(t, deploy, "d", func(r *action.Request) { r.Expires = time.Now().UTC().Truncate(time.Second) })), action.ReasonBadRequest)
+		same(asks(plain(t, deploy, "d", func(r *action.Request) { r.Expires = time.Now().UTC().Truncate(time.Second) })), action.ReasonExpired)
 		foreign := asks(plain(t, deploy, "d"))
 		foreign.Peer = prompt.Peer{UID: other}
 		if err := w.q.Room(foreign); err == nil {

@@ -146,8 +146,8 @@ func vet(s Submission, now time.Time) (*entry, error) {
 		return nil, refuse(action.ReasonDenied)
 	case !s.Allowed && s.ReasonRequired && !s.Claims.HasReason():
 		return nil, refuse(action.ReasonReasonRequired)
-	case e.due(now):
-		return nil, refuse(action.ReasonBadRequest)
+	case e.due(now): // whoever asks took his time on the way here
+		return nil, refuse(action.ReasonExpired)
 	}
 	return e, nil
 }

@@ -130,19 +130,17 @@ func countWord(argv []string, word string) (n int) {
 	return n
 }
 
-// expiry is when a request asked now ends: whole seconds, never after the rule's
-// ttl; a shorter wish is rounded up, so that a second is not none.
+// expiry is when a request asked now ends: after the rule's ttl, or a shorter
+// wish, in whole seconds and rounded up. Rounded down, a second could be none.
 func expiry(now time.Time, r *policy.Rule, wish time.Duration) time.Time {
 	ttl := r.Approve.TTL
 	if r.Decision != policy.Ask {
 		ttl = allowTTL
 	}
-	end := now.Add(ttl).Truncate(time.Second)
 	if wish > 0 && wish < ttl {
-		if early := now.Add(wish + time.Second - 1).Truncate(time.Second); early.Before(end) {
-			end = early
-		}
+		ttl = wish
 	}
+	end := now.Add(ttl + time.Second - 1).Truncate(time.Second)
 	return time.Unix(end.Unix(), 0).UTC()
 }
 

@@ -66,7 +66,7 @@ func TestEverythingOfARequest(t *testing.T) {
 		Modes:  action.Modes{Detached: true}, Stdin: action.Stdin{Mode: action.StdinSealed, Content: input},
 		Requester: action.Requester{UID: alice, GID: alice, Groups: []action.GID{team, web}},
 		Rule:      "everything", RuleDigest: w.policy.Rule("everything").Digest,
-		Expires: time.Date(2026, 12, 1, 12, 10, 0, 0, time.UTC), Install: install,
+		Expires: time.Date(2026, 12, 1, 12, 10, 1, 0, time.UTC), Install: install,
 	}
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("got  %+v\nwant %+v", r, want)
@@ -217,20 +217,20 @@ func TestAnUntrustedCommand(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	w := newWorld(t, rule("ask", `args = ["ask"]`), rule("allow", `decision = "allow"`, `args = ["allow"]`))
+	w := newWorld(t, rule("ask", `args = ["ask"]`), rule("soon", `args = ["soon"]`, `approve = {from = ["uid:0"], ttl = "1s"}`), rule("allow", `decision = "allow"`, `args = ["allow"]`))
 	for _, c := range []struct {
 		word string
 		ttl  time.Duration
 		want time.Duration // after noon without its fraction
 	}{
-		{"ask", 0, 10 * time.Minute},
-		{"ask", time.Hour, 10 * time.Minute},
-		{"ask", 1<<63 - 1, 10 * time.Minute},
-		{"ask", 10 * time.Minute, 10 * time.Minute},
-		{"ask", 10*time.Minute - 1, 10 * time.Minute},
+		{"ask", 0, 10*time.Minute + time.Second},
+		{"ask", time.Hour, 10*time.Minute + time.Second},
+		{"ask", 1<<63 - 1, 10*time.Minute + time.Second},
+		{"ask", 10 * time.Minute, 10*time.Minute + time.Second},
+		{"ask", 10*time.Minute - 1, 10*time.Minute + time.Second},
 		{"ask", time.Minute, time.Minute + time.Second},
 		{"ask", time.Millisecond, time.Second},
-		{"allow", 0, 10 * time.Minute},
+		{"allow", 0, 10*time.Minute + time.Second},
 		{"allow", time.Second, 2 * time.Second},
 	} {
 		r := w.make(prepare.Ask{Argv: w.tool(c.word), TTL: c.ttl}).Request.Request()
