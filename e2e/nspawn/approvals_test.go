@@ -12,7 +12,7 @@ const approvalsPage = "../../docs/approvals.md"
 // approving says whether people can answer: whether there is a snens approve. As
 // long as there is none, the page is followed to the first block that needs it, and
 // its scripts are tried with what needs nobody's answer.
-const approving = false
+const approving = true
 
 // knowsApproving fails the test when approving is not what the programs are.
 func (m *machine) knowsApproving() {
@@ -91,18 +91,19 @@ func TestTheScriptsOfThePage(t *testing.T) {
 		}
 	}
 	m.root("systemctl start snens-priv")
-	for _, script := range []string{"restart-web", "restart-web-exactly"} {
+	// Each has a unit of its own: who was told no is refused the same for a while.
+	for script, unit := range map[string]string{"restart-web": "nginx.service", "restart-web-exactly": "caddy.service"} {
 		m.write("/etc/snens/priv.d/restart-web.toml", rule, 0o600)
-		m.write("/etc/systemd/system/nginx.service", webUnit, 0o644)
+		m.write("/etc/systemd/system/"+unit, webUnit, 0o644)
 		m.root("systemctl daemon-reload && systemctl reload snens-priv")
-		ask := fmt.Sprintf("%s nginx.service 'for a test of %[1]s'", script)
+		ask := fmt.Sprintf("%s %s 'for a test of %[1]s'", script, unit)
 
 		asked := m.begin("agent", ask)
 		id := asked.until(waits)
 		ends(t, m.begin("agent", ask), "busy")
 		m.answer(asked, id, "yes", "done")
 
-		m.write("/etc/systemd/system/nginx.service", failingUnit, 0o644)
+		m.write("/etc/systemd/system/"+unit, failingUnit, 0o644)
 		m.root("systemctl daemon-reload")
 		asked = m.begin("agent", ask)
 		m.answer(asked, asked.until(waits), "yes", "failed")

@@ -74,6 +74,9 @@ func (r *reader) console(b *block) {
 			}
 			r.end(steps[i+1].user, s.line, s.prints)
 		case s.command == "echo $?":
+			if r.waiting[s.user] != nil { // its command goes on, and prints nothing more
+				r.end(s.user, s.line, nil)
+			}
 			if got := fmt.Sprintf("%d\n", r.status[s.user]); got != strings.Join(s.prints, "\n")+"\n" {
 				r.failf(s.line, "the exit status of %s's last command is %s", s.user, got)
 			}
@@ -147,7 +150,8 @@ func (r *reader) answer(s *step, word string) {
 	before, _ := r.words.pattern(s.prints[:at])
 	prompt, _ := r.words.pattern([]string{asks})
 	ctx, cancel := context.WithTimeout(context.Background(), stepLimit)
-	cmd := r.m.inside(ctx, s.user, r.script(s), "--pty")
+	// A tall terminal: what is longer than the screen would be shown by pages.
+	cmd := r.m.inside(ctx, s.user, "stty rows 120 cols 160\n"+r.script(s), "--pty")
 	run := r.m.launch(cmd, cancel, s.command)
 	run.until(`\A` + before + strings.TrimSuffix(prompt, `[ \t]*\n`))
 	r.words.match(run.text()+"\n", append(slices.Clone(s.prints[:at]), asks), false)
