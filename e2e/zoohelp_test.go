@@ -19,7 +19,7 @@ var (
 	helpTexts = map[string]string{
 		"help-pages":  "help-pages — pages its help.\nhelp-pages [--all]",
 		"help-mans":   "help-mans — is told that cat is the pager.",
-		"help-large":  "help-large — prints a gigabyte.\nhelp-large [--less]",
+		"help-large":  "help-large — prints 128 MiB.\nhelp-large [--less]",
 		"help-stderr": "help-stderr — speaks on the other stream.\nhelp-stderr FILE",
 		"help-fails":  "help-fails — ends with 1.\nhelp-fails FILE",
 		"help-asks":   "Really?\nhelp-asks — got \"\" as its answer.",
