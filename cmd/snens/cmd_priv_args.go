@@ -22,6 +22,8 @@ func commandOf(args []string, dash int) (w client.Command, err error) {
 	case len(args) == 0:
 		return w, badRequest("cannot ask for nothing: name a rule or a command").
 			withHint("snens priv rules lists the rules; a command goes behind --: snens priv -- COMMAND [ARG ...]")
+	case dash > 0 && isTime(args[0]):
+		return w, timeAlone(args[0])
 	case dash > 0:
 		return w, badRequest("cannot ask for a rule and a command at once: %q stands before --", args[0]).
 			withHint("snens priv %s SLOT=VALUE ..., or: snens priv -- COMMAND [ARG ...]", args[0])
@@ -33,6 +35,9 @@ func commandOf(args []string, dash int) (w client.Command, err error) {
 	w.Slots = map[string][]string{}
 	for _, word := range args[1:] {
 		slot, value, ok := strings.Cut(word, "=")
+		if (!ok || slot == "") && isTime(args[0]) {
+			return w, timeAlone(args[0])
+		}
 		if !ok || slot == "" {
 			return w, badRequest("cannot use the word %q: the arguments of a rule are written SLOT=VALUE", word).
 				withHint("snens priv rules shows the slots; a command goes behind --: snens priv -- %s", briefly(args))
@@ -40,6 +45,17 @@ func commandOf(args []string, dash int) (w client.Command, err error) {
 		w.Slots[slot] = append(w.Slots[slot], value)
 	}
 	return w, nil
+}
+
+// isTime says that a word is probably the time of --wait, which takes none
+// without a "=".
+func isTime(word string) bool {
+	_, err := time.ParseDuration(word)
+	return err == nil
+}
+
+func timeAlone(word string) error {
+	return badRequest("cannot ask for a rule %q: that is a time", word).withHint("how long to wait is written with a =: --wait=%s", word)
 }
 
 // ownFolder is the folder we are in, without symlinks; "" when it is gone.

@@ -161,7 +161,7 @@ func orNull(s string) *string {
 
 // tellPending says on stderr that people were asked, and who.
 func (a *app) tellPending(p client.Pending) {
-	left := span(time.Until(p.Expires).Round(time.Second))
+	left := span(time.Until(p.Expires).Truncate(time.Second))
 	fmt.Fprintf(a.notes, "snens: waiting at most %s for %s to approve %s (digest %s)\n",
 		left, escape.Line(people(p.Approvers)), p.ID, p.Digest.Short())
 	if p.Asked == 0 {

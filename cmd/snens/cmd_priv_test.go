@@ -212,6 +212,8 @@ func TestPrivFaultsInTheCommandLine(t *testing.T) {
 		{"priv web -- x", "snens: cannot ask for a rule and a command at once: \"web\" stands before --\n"},
 		{"priv /bin/ls", "snens: cannot ask for \"/bin/ls\": it is no rule's name\nhint: a command goes behind --: snens priv -- /bin/ls\n"},
 		{"priv web nginx", "snens: cannot use the word \"nginx\": the arguments of a rule are written SLOT=VALUE\n"},
+		{"priv --wait 1s web", "snens: cannot ask for a rule \"1s\": that is a time\nhint: how long to wait is written with a =: --wait=1s\n"},
+		{"priv --wait 1m30s -- id", "how long to wait is written with a =: --wait=1m30s\n"},
 		{"priv web =x", "snens: cannot use the word \"=x\""},
 		{"priv web --wait=0s", "snens: cannot read the options: "},
 		{"priv web --wait=721h", "it must be from 1ms to 720h"},

@@ -95,7 +95,7 @@ func HowItEnded(r *action.Result) string {
 }
 
 func tellPending(w io.Writer, p client.Pending) {
-	left := max(time.Until(p.Expires).Round(time.Second), 0)
+	left := max(time.Until(p.Expires).Truncate(time.Second), 0)
 	fmt.Fprintf(w, "waiting at most %s for %s to approve request %s (digest %s, rule %s)\n",
 		left, visible.Line(People(p.Approvers)), p.ID, p.Digest.Short(), p.Rule)
 	if p.Asked == 0 {
