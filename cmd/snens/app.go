@@ -27,6 +27,7 @@ type app struct {
 	noColor    bool
 	verbose    bool
 	recorded   bool // the record of the call is printed
+	ownBroker  bool // --user was given, and hints must say it too
 
 	style style
 	cfg   *config.Config // as read by the method config

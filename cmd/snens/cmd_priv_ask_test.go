@@ -72,7 +72,7 @@ func TestPrivListResultCancel(t *testing.T) {
 		t.Errorf("%d, %v, %s", status, err, stdout)
 	}
 	status, _, stderr := privRunner(t, refuses(t, wire.Errorf("not_found", "there is no such request"))).run("priv", "--user", "cancel", id)
-	if status != action.ReasonNotFound.ExitStatus() || stderr != "snens: cannot do that: there is no such request\nhint: your requests: snens priv list\n" {
+	if status != action.ReasonNotFound.ExitStatus() || stderr != "snens: cannot do that: there is no such request\nhint: your requests: snens priv --user list\n" {
 		t.Errorf("%d, %q", status, stderr)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,7 @@ func (a *app) brokerAt(o brokerOptions) (client.Options, error) {
 // read where it may matter: one that cannot be read is an error only when nothing
 // else names the socket.
 func (a *app) findBroker(o brokerOptions, named string, approvals bool) (socket string, listener uint32, err error) {
+	a.ownBroker = o.user
 	socket = cmp.Or(o.socket, named)
 	pick := func(request, approval string) string {
 		if approvals {
@@ -79,6 +81,18 @@ func (a *app) findBroker(o brokerOptions, named string, approvals bool) (socket 
 		listener = uint32(os.Getuid())
 	}
 	return socket, listener, nil
+}
+
+// ownHint makes a hint one that can be typed as it stands when the broker is one's
+// own by --user.
+func (a *app) ownHint(hint string) string {
+	if !a.ownBroker {
+		return hint
+	}
+	if strings.Contains(hint, "systemctl status snens-priv") {
+		return "does it run; start it: snens-priv serve --user"
+	}
+	return strings.NewReplacer("snens priv ", "snens priv --user ", "snens approve ", "snens approve --user ").Replace(hint)
 }
 
 // withBroker asks the broker something that takes no time.

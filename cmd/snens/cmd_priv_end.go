@@ -165,7 +165,7 @@ func (a *app) tellPending(p client.Pending) {
 	fmt.Fprintf(a.notes, "snens: waiting at most %s for %s to approve %s (digest %s)\n",
 		left, escape.Line(people(p.Approvers)), p.ID, p.Digest.Short())
 	if p.Asked == 0 {
-		fmt.Fprintf(a.notes, "hint: none of them is listening now; one of them can type: snens approve show %s\n", p.ID)
+		fmt.Fprintf(a.notes, "hint: %s\n", a.ownHint("none of them is listening now; one of them can type: snens approve show "+p.ID.String()))
 	}
 }
 

@@ -90,15 +90,15 @@ func TestPrivRefusals(t *testing.T) {
 	}{
 		{
 			&wire.Error{Code: "denied", Message: "this is not allowed", Detail: &detail}, 77,
-			"snens: cannot run web unit=x: this is not allowed: argument 2 is \\u{1b}[1m\nhint: what you may ask for: snens priv rules\n",
+			"snens: cannot run web unit=x: this is not allowed: argument 2 is \\u{1b}[1m\nhint: what you may ask for: snens priv --user rules\n",
 		},
 		{
 			&wire.Error{Code: "duplicate", Message: "the same request is waiting already", Detail: &detail}, 75,
-			"snens: cannot run web unit=x: the same request is waiting already: argument 2 is \\u{1b}[1m\nhint: wait for it: snens priv result " +
-				someID.String() + " --wait; give it up: snens priv cancel " + someID.String() + "\n",
+			"snens: cannot run web unit=x: the same request is waiting already: argument 2 is \\u{1b}[1m\nhint: wait for it: snens priv --user result " +
+				someID.String() + " --wait; give it up: snens priv --user cancel " + someID.String() + "\n",
 		},
 		{wire.Errorf("reason_required", "cannot ask without a reason"), 64, "snens: cannot ask without a reason\nhint: add --reason TEXT\n"},
-		{wire.Errorf("busy", "too many"), 75, "snens: cannot run web unit=x: too many\nhint: what waits: snens priv list\n"},
+		{wire.Errorf("busy", "too many"), 75, "snens: cannot run web unit=x: too many\nhint: what waits: snens priv --user list\n"},
 		{wire.Errorf("internal", "oh"), 70, "snens: cannot run web unit=x: oh\n"},
 	} {
 		status, stdout, stderr, line := privRunner(t, refuses(t, c.e)).privStatus("web", "unit=x")
@@ -167,7 +167,7 @@ func quoted(s string) string {
 func TestPrivTellsWhoIsAsked(t *testing.T) {
 	line := "snens: waiting at most 0s for group:ops or ann\\u{1b} to approve " + someID.String() + " (digest " + action.DigestOf("text").Short() + ")\n"
 	for asked, want := range map[int]string{
-		0: line + "hint: none of them is listening now; one of them can type: snens approve show " + someID.String() + "\n",
+		0: line + "hint: none of them is listening now; one of them can type: snens approve --user show " + someID.String() + "\n",
 		2: line,
 	} {
 		socket := fakeBroker(t, func(c *wire.Conn, q wire.Request) {

@@ -73,6 +73,6 @@ func (a *app) complain(message, hint string) {
 		fmt.Fprintf(a.notes, "  %s\n", escape.Line(line))
 	}
 	if hint != "" {
-		fmt.Fprintf(a.notes, "hint: %s\n", escape.Line(hint))
+		fmt.Fprintf(a.notes, "hint: %s\n", escape.Line(a.ownHint(hint)))
 	}
 }
