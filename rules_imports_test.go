@@ -62,7 +62,7 @@ var layers = []layer{
 	{pkg: "supervisor/call", pure: true},
 	{pkg: "supervisor/tool", pure: true},
 
-	{pkg: "broker/client", ours: "broker/action internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
+	{pkg: "broker/client", ours: "broker/action internal/dial internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
 	{pkg: "broker", ours: "approval/prompt broker/action broker/execute broker/policy broker/prepare internal/audit internal/escape internal/fields internal/peer internal/sockets internal/strictjson internal/wire"},
 	{pkg: "broker/action", ours: "internal/escape internal/fields internal/strictjson", pure: true},
 	{pkg: "broker/execute", ours: "broker/action internal/cgroup internal/spawn internal/wire", theirs: sys},
@@ -71,7 +71,7 @@ var layers = []layer{
 
 	{pkg: "approval", ours: "approval/prompt broker/action internal/audit internal/fields internal/peer internal/sockets internal/strictjson internal/wire"},
 	{pkg: "approval/prompt", ours: "broker/action internal/fields internal/strictjson", pure: true},
-	{pkg: "approval/client", ours: "approval/prompt broker/action internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
+	{pkg: "approval/client", ours: "approval/prompt broker/action internal/dial internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
 	{pkg: "approval/store", ours: "approval/prompt broker/action internal/fields internal/safefile internal/strictjson"},
 	{pkg: "approval/queue", ours: "approval/prompt approval/store broker/action internal/audit"},
 
@@ -85,6 +85,7 @@ var layers = []layer{
 	{pkg: "internal/audit", ours: "broker/action internal/fields internal/safefile internal/strictjson", theirs: sys},
 	{pkg: "internal/cgroup", theirs: sys},
 	{pkg: "internal/confine", theirs: sys},
+	{pkg: "internal/dial", ours: "internal/peer", theirs: sys},
 	{pkg: "internal/escape", theirs: sys},
 	{pkg: "internal/fields", ours: "internal/strictjson"},
 	{pkg: "internal/peer", theirs: sys},
