@@ -63,13 +63,14 @@ var layers = []layer{
 	{pkg: "supervisor/tool", pure: true},
 
 	{pkg: "broker/client", ours: "broker/action internal/dial internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
-	{pkg: "broker", ours: "approval/prompt broker/action broker/execute broker/policy broker/prepare internal/audit internal/escape internal/fields internal/peer internal/sockets internal/strictjson internal/wire"},
+	{pkg: "broker", ours: "approval/identity approval/prompt broker/action broker/execute broker/policy broker/prepare internal/audit internal/escape internal/fields internal/peer internal/sockets internal/strictjson internal/wire"},
 	{pkg: "broker/action", ours: "internal/escape internal/fields internal/strictjson", pure: true},
 	{pkg: "broker/execute", ours: "broker/action internal/cgroup internal/spawn internal/wire", theirs: sys},
 	{pkg: "broker/policy", ours: "broker/action internal/accounts internal/escape internal/safefile internal/tomlread", theirs: sys},
 	{pkg: "broker/prepare", ours: "broker/action broker/policy internal/escape internal/safefile internal/spawn", theirs: sys},
 
-	{pkg: "approval", ours: "approval/prompt broker/action internal/audit internal/fields internal/peer internal/sockets internal/strictjson internal/wire"},
+	{pkg: "approval", ours: "approval/identity approval/prompt broker/action internal/audit internal/fields internal/peer internal/sockets internal/strictjson internal/wire"},
+	{pkg: "approval/identity", ours: "approval/prompt broker/action internal/peer"},
 	{pkg: "approval/prompt", ours: "broker/action internal/fields internal/strictjson", pure: true},
 	{pkg: "approval/client", ours: "approval/prompt broker/action internal/dial internal/fields internal/peer internal/strictjson internal/wire", theirs: sys},
 	{pkg: "approval/store", ours: "approval/prompt broker/action internal/fields internal/safefile internal/strictjson"},

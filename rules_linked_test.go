@@ -57,7 +57,7 @@ func TestGeneratedLinkedPackages(t *testing.T) {
 var rootSide = []string{
 	"snens/cmd/snens-priv",
 	"snens/broker", "snens/broker/action", "snens/broker/execute", "snens/broker/policy", "snens/broker/prepare",
-	"snens/approval", "snens/approval/prompt", "snens/approval/queue", "snens/approval/store",
+	"snens/approval", "snens/approval/identity", "snens/approval/prompt", "snens/approval/queue", "snens/approval/store",
 	"snens/internal/accounts", "snens/internal/audit", "snens/internal/cgroup", "snens/internal/escape",
 	"snens/internal/fields", "snens/internal/peer", "snens/internal/rlimit", "snens/internal/safefile",
 	"snens/internal/sockets", "snens/internal/spawn", "snens/internal/spelling", "snens/internal/strictjson",
@@ -95,7 +95,7 @@ func TestTheRootProgramIsClosed(t *testing.T) {
 // needs none of what judges, keeps and runs it.
 var serverSide = []string{
 	"snens/broker", "snens/broker/execute", "snens/broker/policy", "snens/broker/prepare",
-	"snens/approval", "snens/approval/queue", "snens/approval/store",
+	"snens/approval", "snens/approval/identity", "snens/approval/queue", "snens/approval/store",
 	"snens/internal/sockets", "snens/internal/spawn",
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"snens/approval/identity"
 	"snens/approval/prompt"
 	"snens/broker/action"
 	"snens/internal/peer"
@@ -91,19 +92,11 @@ func bound(ctx context.Context, uc *net.UnixConn, c *wire.Conn) (done func()) {
 	}
 }
 
-// identity puts what the kernel said of a peer into the words of the queue and
-// of records.
+// identity is who the peer is, with what is looked at here beside it.
 func (s *Server) identity(p *peer.Peer) (prompt.Peer, action.Seen) {
-	groups := make([]action.GID, len(p.Groups))
-	for i, g := range p.Groups {
-		groups[i] = action.GID(g)
-	}
-	login := action.Login{UID: action.UID(p.Seen.LoginUID), Set: p.Seen.HasLogin}
-	who := prompt.Peer{
-		UID: action.UID(p.UID), GID: action.GID(p.GID), Groups: action.SortGIDs(groups), Login: login,
-		InAction:   s.o.InAction(p),
-		Terminal:   s.o.Terminal != nil && s.o.Terminal(p),
-		Supervised: s.o.Supervised != nil && s.o.Supervised(p),
-	}
-	return who, action.Seen{PID: p.PID, Exe: p.Seen.Exe, Cgroup: p.Seen.Cgroup, Login: login}
+	who, seen := identity.Of(p)
+	who.InAction = s.o.InAction(p)
+	who.Terminal = s.o.Terminal != nil && s.o.Terminal(p)
+	who.Supervised = s.o.Supervised != nil && s.o.Supervised(p)
+	return who, seen
 }

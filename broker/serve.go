@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net"
 
-	"snens/approval/prompt"
+	"snens/approval/identity"
 	"snens/broker/action"
 	"snens/internal/peer"
 	"snens/internal/sockets"
@@ -56,7 +56,7 @@ func (s *Server) Handle(ctx context.Context, uc *net.UnixConn, p *peer.Peer) {
 	defer c.End()
 	// Reading ends, answering does not yet.
 	defer context.AfterFunc(ctx, func() { _ = uc.CloseRead() })()
-	who, seen := identity(p)
+	who, seen := identity.Of(p)
 	if who.InAction = s.o.InAction(p); who.InAction {
 		s.refused.Add(who.UID, action.ReasonDenied)
 		c.Refuse((&refusal{reason: action.ReasonDenied}).wire())
@@ -67,16 +67,4 @@ func (s *Server) Handle(ctx context.Context, uc *net.UnixConn, p *peer.Peer) {
 		return
 	}
 	(&conn{s: s, c: c, who: who, seen: seen, stopping: ctx.Done()}).serve(ctx)
-}
-
-// identity puts what the kernel said of a peer into the words of the queue and
-// of records.
-func identity(p *peer.Peer) (prompt.Peer, action.Seen) {
-	groups := make([]action.GID, len(p.Groups))
-	for i, g := range p.Groups {
-		groups[i] = action.GID(g)
-	}
-	login := action.Login{UID: action.UID(p.Seen.LoginUID), Set: p.Seen.HasLogin}
-	who := prompt.Peer{UID: action.UID(p.UID), GID: action.GID(p.GID), Groups: action.SortGIDs(groups), Login: login}
-	return who, action.Seen{PID: p.PID, Exe: p.Seen.Exe, Cgroup: p.Seen.Cgroup, Login: login}
 }
